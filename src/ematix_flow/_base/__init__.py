@@ -1,0 +1,1 @@
+"""Small foundations with no knowledge of pipelines: clock, ids, redaction, files."""

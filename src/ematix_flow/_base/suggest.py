@@ -1,0 +1,17 @@
+"""Did-you-mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, options: Iterable[str]) -> str | None:
+    """Return the option closest to *name*, ignoring case, or None when none is close.
+
+    >>> nearest("lod_orders", ["load_orders", "revenue"])
+    'load_orders'
+    """
+    by_folded = {option.casefold(): option for option in options}
+    found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None

@@ -1,0 +1,238 @@
+"""Flow: the composition root. It alone wires project, backends, engine and run log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ematix_flow._base.clock import Clock, SystemClock
+from ematix_flow.backends.registry import backends, capabilities
+from ematix_flow.connections.load import Connections
+from ematix_flow.declare.config import ProjectConfig, load_config
+from ematix_flow.declare.discover import load_project
+from ematix_flow.declare.project import Project
+from ematix_flow.engine.choice import EngineChoice, choose
+from ematix_flow.engine.machine import this_machine
+from ematix_flow.engine.sizing import Sizing, size
+from ematix_flow.errors import PlanError, SourceError, located
+from ematix_flow.observe.events import Observer, ignore
+from ematix_flow.plan.build import build_plan
+from ematix_flow.plan.steps import Plan
+from ematix_flow.ports import Reader, SourceFacts, Target, TargetFacts
+from ematix_flow.record.run import RunRecord
+from ematix_flow.record.stores.jsonl import JsonlRunLog
+from ematix_flow.resolve.graph import run_order
+from ematix_flow.spec.pipeline import Pipeline
+from ematix_flow.spec.table import TableName
+from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.write.ledger import last_commit
+
+if TYPE_CHECKING:
+    from ematix_flow.engine.session import OpenEngine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A plan and how it would be run."""
+
+    plan: Plan
+    engine: EngineChoice
+    sizing: Sizing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """A loaded project, ready to plan and run."""
+
+    config: ProjectConfig
+    project: Project
+    connections: Connections
+    environ: Mapping[str, str]
+    engine: str | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    observer: Observer = ignore
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path | str = ".",
+        *,
+        modules: Sequence[str] = (),
+        engine: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
+        observer: Observer = ignore,
+    ) -> Flow:
+        """Load the project in *directory*. Starts nothing and writes nothing."""
+        environ = os.environ if environ is None else environ
+        config = load_config(Path(directory))
+        project = load_project(config, modules)
+        return cls(
+            config=config,
+            project=project,
+            connections=Connections(
+                declared=project.connections,
+                configured=config.connections,
+                configured_in=config.origin,
+                environ=environ,
+                base=config.directory,
+                home=Path(environ["HOME"]) if "HOME" in environ else Path.home(),
+            ),
+            environ=environ,
+            engine=engine,
+            clock=clock or SystemClock(),
+            observer=observer,
+        )
+
+    # What is there -----------------------------------------------------------------------------
+
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """Return all pipelines in the order they would run."""
+        return tuple(self.project.pipelines[name] for name in run_order(self.project))
+
+    def order(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return *names* (none: all) so that each comes after what it depends on."""
+        for name in names:
+            self.project.pipeline(name)
+        return run_order(self.project, names or None)
+
+    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunRecord]:
+        """Return what was run, newest first."""
+        if pipeline is not None:
+            self.project.pipeline(pipeline)
+        return self.run_log.runs(pipeline, limit)
+
+    @property
+    def run_log(self) -> JsonlRunLog:
+        """The project's run log."""
+        return JsonlRunLog(self.config.state_directory / "runs.jsonl")
+
+    # Planning ----------------------------------------------------------------------------------
+
+    def plan(self, name: str) -> Plan:
+        """Return what a run would do. Reads metadata, writes nothing, starts no Spark."""
+        pipeline = self.project.pipeline(name)
+        with located(pipeline.location):
+            return self._build_plan(pipeline)
+
+    def _build_plan(self, pipeline: Pipeline) -> Plan:
+        return build_plan(
+            pipeline,
+            project=self.project,
+            connections=self.connections,
+            capabilities=capabilities(),
+            state=_State(self._reader, self._target),
+        )
+
+    def explain(self, name: str) -> Explanation:
+        """Return the plan together with the engine and its settings."""
+        plan = self.plan(name)
+        return Explanation(plan=plan, engine=self.engine_choice(name), sizing=self._sizing(plan))
+
+    def engine_choice(self, name: str | None = None) -> EngineChoice:
+        """Return the engine that a pipeline (or a pipeline without a wish) would run on."""
+        wish = self.project.pipeline(name).engine if name else None
+        return choose(
+            self.engine,
+            self.environ,
+            wish or self.config.engine,
+            auto=self.config.auto,
+        )
+
+    # Running -----------------------------------------------------------------------------------
+
+    def run(self, name: str, *, new: bool = False) -> RunRecord:
+        """Run one pipeline once; see `engine.run`."""
+        from ematix_flow.engine.run import RunContext, run_pipeline
+
+        self.project.pipeline(name)
+        context = RunContext(
+            state_directory=self.config.state_directory,
+            staging_root=self._staging_root(name),
+            log=self.run_log,
+            clock=self.clock,
+            observer=self.observer,
+            reader=self._reader,
+            target=self._target,
+            plan=lambda: self.plan(name),
+            open_engine=self._engine_opener,
+        )
+        return run_pipeline(name, context, new=new)
+
+    def _engine_opener(self, plan: Plan) -> Callable[[], AbstractContextManager[OpenEngine]]:
+        def opener() -> AbstractContextManager[OpenEngine]:
+            from ematix_flow.engine.session import open_engine
+
+            return open_engine(
+                self.engine_choice(plan.pipeline),
+                sizing=self._sizing(plan),
+                connectors=(*plan.connectors, *self.config.connectors),
+                state_dir=self.config.state_directory,
+            )
+
+        return opener
+
+    def _sizing(self, plan: Plan) -> Sizing:
+        return size(
+            this_machine(),
+            plan.input_bytes,
+            self.config.spark,
+            engine=self.engine_choice(plan.pipeline).kind,
+            set_in=self.config.origin,
+        )
+
+    def _staging_root(self, name: str) -> Path:
+        """Return where rows are staged: a disk that the engine and this process both see."""
+        if self.config.staging_path is not None:
+            return self.config.directory / self.config.staging_path
+        choice = self.engine_choice(name)
+        if choice.kind in ("master", "connect") and not _is_this_machine(choice.address):
+            raise PlanError(
+                f"engine {choice.address} does not share this machine's disk, "
+                "and rows are staged on it",
+                where=self.config.origin,
+                hint='set staging_path = "..." to a folder that both see',
+            )
+        return self.config.state_directory / "staging"
+
+    def _reader(self, name: str) -> Reader:
+        connection = self.connections.resolved(name)
+        return backends()[connection.kind].reader(connection)
+
+    def _target(self, name: str) -> Target:
+        connection = self.connections.resolved(name)
+        return backends()[connection.kind].target(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The planner's eyes."""
+
+    reader: Callable[[str], Reader]
+    opened: Callable[[str], Target]
+
+    def source(self, connection: str, relation: str | None) -> SourceFacts:
+        try:
+            return self.reader(connection).inspect(relation)
+        except SourceError as error:
+            error.what = f"source {connection!r}: {error.what}"
+            raise
+
+    def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
+        target = self.opened(connection)
+        if not target.exists():
+            return TargetFacts(columns=None, ledger=None)
+        with target.open_read_only() as session:
+            return TargetFacts(
+                columns=session.columns(table),
+                ledger=last_commit(session, Bookkeeping(target.dialect), pipeline, str(table)),
+            )
+
+
+def _is_this_machine(address: str) -> bool:
+    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
+    return host in ("localhost", "127.0.0.1", "::1")

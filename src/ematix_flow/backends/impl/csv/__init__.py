@@ -1,0 +1,33 @@
+"""CSV files as sources."""
+
+from __future__ import annotations
+
+from ematix_flow.backends.base import ReadOnlyBackend
+from ematix_flow.ports import Reader
+from ematix_flow.spec.capability import Capabilities, Capability, Support
+
+
+class CsvBackend(ReadOnlyBackend):
+    """Reads CSV files; writing them comes with the other file targets."""
+
+    capabilities = Capabilities(
+        kind="csv",
+        dialect="spark",
+        extra="csv",
+        support={
+            Capability.READ_RELATION: Support.FULL,
+            Capability.APPEND: Support.NOT_IMPLEMENTED,
+            Capability.TRUNCATE: Support.NOT_IMPLEMENTED,
+        },
+    )
+
+    def reader(self, connection: object) -> Reader:
+        """Return a reader over *connection*."""
+        from ematix_flow.backends.impl.csv.read import CsvReader
+        from ematix_flow.connections.model import CsvConnection
+
+        assert isinstance(connection, CsvConnection)
+        return CsvReader(connection)
+
+
+BACKEND = CsvBackend()

@@ -1,0 +1,52 @@
+"""Reading Parquet."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
+from ematix_flow.connections.model import ParquetConnection
+from ematix_flow.errors import NotSupported
+from ematix_flow.ports import SourceFacts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetReader:
+    """A folder of Parquet files, or one file."""
+
+    connection: ParquetConnection
+
+    def inspect(self, relation: str | None) -> SourceFacts:
+        """Look at the files without reading a row."""
+        return self._find(relation or "").facts
+
+    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
+        """Return the file or folder as rows."""
+        return spark.read.parquet(self._find(relation).uri)
+
+    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
+        """Refuse: queries over files run on Spark."""
+        del spark, query, scratch
+        raise NotSupported("parquet files cannot run a query")
+
+    def _find(self, relation: str) -> FoundFiles:
+        return check_each(find_files(self.connection.location, relation, ".parquet"), _problem)
+
+
+def _problem(file: Path, start: bytes) -> str | None:
+    if not start.startswith(_MAGIC):
+        other = real_format(start)
+        return "is not Parquet" + (f": it is {other}" if other else "")
+    with file.open("rb") as opened:
+        opened.seek(-min(len(_MAGIC), file.stat().st_size), os.SEEK_END)
+        if opened.read() != _MAGIC or file.stat().st_size < 12:
+            return "is not whole: its end is missing (was its writer interrupted?)"
+    return None

@@ -1,0 +1,83 @@
+"""Reading SQLite: the query runs in it, its result is spooled to Parquet for Spark."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ematix_flow.backends.impl.sqlite.database import check_file, read_only
+from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
+from ematix_flow.errors import NotSupported
+from ematix_flow.ports import SourceFacts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Enough rows to fill a Parquet row group well, few enough to keep the driver small.
+_BATCH_ROWS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteReader:
+    """A SQLite database as a source."""
+
+    path: Path
+
+    def inspect(self, relation: str | None) -> SourceFacts:
+        """Look at the file."""
+        del relation
+        check_file(self.path)
+        size = self.path.stat().st_size
+        return SourceFacts(description=f"{self.path.name}, {size:,} bytes", size_bytes=size)
+
+    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
+        """Refuse: a database runs the whole query itself."""
+        del spark, relation
+        raise NotSupported("sqlite runs the whole query itself")
+
+    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
+        """Run *query* and return its result, spooled so that the driver holds one batch at a time."""
+        spool = scratch / "source.parquet"
+        with read_only(self.path) as database:
+            _spool(database, query, spool)
+        return spark.read.parquet(str(spool))
+
+
+def _spool(database: sqlite3.Connection, query: str, spool: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # One snapshot for the types and the rows: a writer in between changes neither.
+    database.execute("BEGIN")
+    names, kinds = _columns(database, query)
+    schema = pa.schema([(name, kind.arrow) for name, kind in zip(names, kinds, strict=True)])
+    cursor = database.execute(query)
+    spool.parent.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetWriter(spool, schema) as writer:
+        while rows := cursor.fetchmany(_BATCH_ROWS):
+            writer.write_batch(to_arrow(rows, names, kinds))
+
+
+def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[ReadAs]]:
+    """Return names and types. Expressions have no declared type: their values are looked at."""
+    database.execute(f"CREATE TEMP VIEW _flow_query AS {query}")
+    described = database.execute("PRAGMA temp.table_info(_flow_query)").fetchall()
+    names = [row[1] for row in described]
+    untyped = [name for _, name, declared, *_ in described if not declared or declared == "NUM"]
+    storage: dict[str, set[str]] = {name: set() for name in names}
+    if untyped:
+        typeof = ", ".join(f"typeof({_quoted(name)})" for name in untyped)
+        for found in database.execute(f"SELECT DISTINCT {typeof} FROM _flow_query"):  # noqa: S608  # quoted names
+            for name, kind in zip(untyped, found, strict=True):
+                storage[name].add(kind)
+    kinds = [
+        read_as("" if name in untyped else declared, storage[name])
+        for _, name, declared, *_ in described
+    ]
+    return names, kinds
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,183 @@
+"""Values between SQLite and Arrow.
+
+SQLite knows five storage classes and lets any value into any column. What a column
+means is in its declared type; a value that does not mean that is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from ematix_flow.errors import ContractError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DECIMAL = re.compile(r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a column's stored values become Arrow values of one type."""
+
+    arrow: Any
+    convert: Callable[[Any], Any]
+
+
+def read_as(declared: str, storage: set[str]) -> ReadAs:
+    """Choose by the declared type; without one (an expression) by what is stored."""
+    import pyarrow as pa
+
+    name = declared.upper()
+    if match := _DECIMAL.search(name):
+        return ReadAs(pa.decimal128(int(match[1]), int(match[2] or 0)), _decimal)
+    for part, chosen in (
+        ("TIMESTAMPTZ", ReadAs(pa.timestamp("us", tz="UTC"), _instant)),
+        ("TIMESTAMP", ReadAs(pa.timestamp("us"), _timestamp)),
+        ("DATETIME", ReadAs(pa.timestamp("us"), _timestamp)),
+        ("DATE", ReadAs(pa.date32(), _date)),
+        ("BOOL", ReadAs(pa.bool_(), _boolean)),
+        ("INT", ReadAs(pa.int64(), _integer)),
+        ("CHAR", ReadAs(pa.string(), _text)),
+        ("TEXT", ReadAs(pa.string(), _text)),
+        ("CLOB", ReadAs(pa.string(), _text)),
+        ("BLOB", ReadAs(pa.binary(), _bytes)),
+        ("REAL", ReadAs(pa.float64(), _double)),
+        ("FLOA", ReadAs(pa.float64(), _double)),
+        ("DOUB", ReadAs(pa.float64(), _double)),
+    ):
+        if part in name:
+            return chosen
+    match storage - {"null"}:
+        case kinds if kinds <= {"integer"} and kinds:
+            return ReadAs(pa.int64(), _integer)
+        case kinds if kinds <= {"integer", "real"} and kinds:
+            return ReadAs(pa.float64(), _double)
+        case kinds if kinds <= {"blob"} and kinds:
+            return ReadAs(pa.binary(), _bytes)
+        case _:
+            return ReadAs(pa.string(), str)
+
+
+def to_arrow(rows: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Sequence[ReadAs]) -> pa.RecordBatch:
+    """Return rows as one Arrow batch; a value that is not its column's type is an error."""
+    import pyarrow as pa
+
+    arrays = []
+    for index, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        values = []
+        for row in rows:
+            value = row[index]
+            try:
+                values.append(None if value is None else kind.convert(value))
+            except (ValueError, TypeError, InvalidOperation) as error:
+                raise _misfit(name, value, kind, names, row) from error
+        try:
+            arrays.append(pa.array(values, type=kind.arrow))
+        except pa.ArrowInvalid as error:
+            bad = next(row for row, value in zip(rows, values, strict=True) if not _fits(value, kind))
+            raise _misfit(name, bad[index], kind, names, bad) from error
+    return pa.record_batch(arrays, names=list(names))
+
+
+def _fits(value: Any, kind: ReadAs) -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.array([value], type=kind.arrow)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _misfit(
+    name: str, value: Any, kind: ReadAs, names: Sequence[str], row: tuple[Any, ...]
+) -> SourceError:
+    shown = ", ".join(f"{n}={v!r}" for n, v in list(zip(names, row, strict=True))[:4])
+    return SourceError(
+        f"column {name!r} holds {value!r}, which is not {kind.arrow} as its type says (row {shown})",
+        hint=f"CAST({name} AS TEXT) in the query to take it as it is",
+    )
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, int):
+        return value
+    raise ValueError(value)
+
+
+def _double(value: Any) -> float:
+    if isinstance(value, int | float):
+        return float(value)
+    raise ValueError(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        raise TypeError(value)
+    return str(value)
+
+
+def _bytes(value: Any) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def _boolean(value: Any) -> bool:
+    if value in (0, 1):
+        return bool(value)
+    raise ValueError(value)
+
+
+def _decimal(value: Any) -> Decimal:
+    # str(): 0.1 stored as a double means 0.1 to whoever wrote it, not 0.1000000000000000055.
+    return Decimal(str(value))
+
+
+def _date(value: Any) -> date:
+    return date.fromisoformat(value)
+
+
+def _timestamp(value: Any) -> datetime:
+    parsed = datetime.fromisoformat(value)
+    return parsed if parsed.tzinfo is None else parsed.astimezone(UTC).replace(tzinfo=None)
+
+
+def _instant(value: Any) -> datetime:
+    parsed = datetime.fromisoformat(value)
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def to_sqlite(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return an Arrow batch as rows that SQLite stores without loss.
+
+    Decimals, dates and times become canonical text: SQLite has no exact form of its own.
+    """
+    return list(zip(*(_stored(batch, name, keys) for name in batch.schema.names), strict=True))
+
+
+def _stored(batch: pa.RecordBatch, name: str, keys: Sequence[str]) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = batch.column(name)
+    kind = column.type
+    if pa.types.is_floating(kind):
+        nan = pc.fill_null(pc.is_nan(column), False)  # noqa: FBT003  # pyarrow's own signature
+        if pc.any(nan).as_py():
+            row = batch.filter(nan).slice(0, 1).to_pylist()[0]
+            named = ", ".join(f"{key}={row[key]!r}" for key in keys) or str(row)
+            raise ContractError(
+                f"{name} is NaN, which SQLite would silently store as NULL (row {named})",
+                hint=f"replace it in the query: nanvl({name}, ...)",
+            )
+    if pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        column = column.cast(pa.string())
+    elif pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    values: list[Any] = column.to_pylist()
+    return values

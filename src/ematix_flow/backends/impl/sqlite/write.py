@@ -1,0 +1,103 @@
+"""Committing to SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ematix_flow.backends.impl.sqlite.database import read_only, read_write
+from ematix_flow.backends.impl.sqlite.types import to_sqlite
+from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.spec.table import Table, TableName
+
+_BATCH_ROWS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteSession:
+    """An open database."""
+
+    database: sqlite3.Connection
+
+    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
+        """Return the table's columns, or None where it does not exist."""
+        rows = self.database.execute(
+            'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table.name,)
+        ).fetchall()
+        found = tuple(
+            ActualColumn(name=name, type=kind, nullable=not (not_null or key))
+            for name, kind, not_null, key in rows
+        )
+        return found or None
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
+        """Run one statement and return how many rows it changed."""
+        return max(self.database.execute(sql, tuple(parameters)).rowcount, 0)
+
+    def fetch(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        """Run one query and return its rows."""
+        return self.database.execute(sql, tuple(parameters)).fetchall()
+
+    def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
+        """Load the staged files into a temporary table: the long part, before any lock is held."""
+        import pyarrow.parquet as pq
+
+        names = [column.name for column in table.columns]
+        listed = ", ".join(_quoted(name) for name in names)
+        self.database.execute(f"CREATE TEMP TABLE {_quoted(relation)} ({listed})")
+        marks = ", ".join("?" for _ in names)
+        insert = f"INSERT INTO temp.{_quoted(relation)} VALUES ({marks})"  # noqa: S608  # quoted
+        with self.transaction(begin="BEGIN"):
+            for file in staged.files:
+                # 96-bit timestamps reach further than nanoseconds can count.
+                opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+                for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=names):
+                    rows = to_sqlite(batch.select(names), table.key_columns)
+                    self.database.executemany(insert, rows)
+
+    @contextmanager
+    def transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+        """Commit at the end of the block; roll back when it raises."""
+        # IMMEDIATE takes the write lock at once: no other writer can slip in after the fence.
+        self.database.execute(begin)
+        try:
+            yield
+        except BaseException:
+            self.database.execute("ROLLBACK")
+            raise
+        self.database.execute("COMMIT")
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteTarget:
+    """A SQLite database as a target."""
+
+    path: Path
+
+    @property
+    def dialect(self) -> str:
+        """The SQL it speaks."""
+        return "sqlite"
+
+    def exists(self) -> bool:
+        """Tell whether the database is there, without creating it."""
+        return self.path.exists()
+
+    @contextmanager
+    def open(self) -> Iterator[SqliteSession]:
+        """Open it for writing."""
+        with read_write(self.path) as database:
+            yield SqliteSession(database)
+
+    @contextmanager
+    def open_read_only(self) -> Iterator[SqliteSession]:
+        """Open it for looking only."""
+        with read_only(self.path) as database:
+            yield SqliteSession(database)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

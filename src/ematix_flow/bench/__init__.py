@@ -1,0 +1,1 @@
+"""What `flow bench` runs. Empty until the benchmark issue."""

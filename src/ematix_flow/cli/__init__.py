@@ -1,0 +1,1 @@
+"""`flow`: parse, one call to `api`, one answer."""

@@ -1,0 +1,46 @@
+"""`flow list`."""
+
+from __future__ import annotations
+
+import click
+
+from ematix_flow.cli.options import Context, shared_options
+
+
+@click.command("list")
+@shared_options
+def list_pipelines(context: Context) -> None:
+    """Show the project's pipelines, in the order they would run."""
+    flow = context.flow()
+    pipelines = flow.pipelines()
+    data = [
+        {
+            "name": each.name,
+            "mode": each.mode.value,
+            "source_connection": each.source_connection,
+            "target_connection": each.target_connection,
+            "target": str(each.target.name),
+            "depends_on": list(each.depends_on),
+            "tags": list(each.tags),
+            "location": str(each.location),
+            "description": each.description,
+        }
+        for each in pipelines
+    ]
+    rows = [
+        [
+            each.name,
+            each.mode.value,
+            each.source_connection,
+            f"{each.target_connection}.{each.target.name}",
+            ", ".join(each.depends_on),
+            str(each.location),
+        ]
+        for each in pipelines
+    ]
+    context.output.emit_table(
+        {"pipelines": data},
+        ["pipeline", "mode", "from", "into", "after", "declared at"],
+        rows,
+        empty=f"No pipelines in {flow.config.directory}. `flow init` starts a project.",
+    )

@@ -1,0 +1,75 @@
+"""How every command answers: text for people, JSON for programs.
+
+Results go to stdout; errors, progress and remarks go to stderr, so that
+`flow ... --format json | jq` always works.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ematix_flow._base.redact import redact, redact_data
+from ematix_flow.errors import FlowError
+
+JSON_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where and how a command speaks."""
+
+    format: str = "text"
+    verbose: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        """Tell whether a program is listening."""
+        return self.format == "json"
+
+    def emit(self, data: Mapping[str, object], text: str) -> None:
+        """Print the result once: *data* as versioned JSON, or *text*."""
+        if self.is_json:
+            self._write(json.dumps(redact_data({"version": JSON_VERSION, **data}), indent=2))
+        else:
+            self._write(redact(text))
+
+    def emit_table(
+        self, data: Mapping[str, object], columns: list[str], rows: list[list[str]], *, empty: str
+    ) -> None:
+        """Print the result once: *data* as versioned JSON, or the rows as a table."""
+        if self.is_json or not rows:
+            self.emit(data, empty)
+            return
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(redact(cell)) for cell in row))
+        Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
+
+    def remark(self, text: str) -> None:
+        """Tell a person something beside the result."""
+        sys.stderr.write(redact(text) + "\n")
+
+    def error(self, error: FlowError) -> None:
+        """Print what went wrong, with no stack of ours unless asked."""
+        if self.is_json:
+            body: dict[str, Any] = {"version": JSON_VERSION, "error": error.to_json()}
+            sys.stderr.write(json.dumps(body, indent=2) + "\n")
+        else:
+            sys.stderr.write(f"Error: {error}\n")
+        if self.verbose:
+            sys.stderr.write(redact("".join(traceback.format_exception(error))))
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text + "\n")

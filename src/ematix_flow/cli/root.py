@@ -1,0 +1,93 @@
+"""The `flow` command. Each subcommand is imported only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from ematix_flow._base.suggest import nearest
+from ematix_flow._version import __version__
+from ematix_flow.cli.options import current_output
+from ematix_flow.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, FlowError
+
+# name -> (module, attribute, one line of help). The help stands here so that
+# `flow --help` imports none of them.
+_COMMANDS = {
+    "init": ("ematix_flow.cli.init", "init", "Start a project that runs at once."),
+    "demo": ("ematix_flow.cli.demo", "demo", "Run a small shop from end to end."),
+    "list": ("ematix_flow.cli.list", "list_pipelines", "Show the project's pipelines."),
+    "plan": ("ematix_flow.cli.plan", "plan", "Show what a run would do; changes nothing."),
+    "explain": ("ematix_flow.cli.explain", "explain", "Show a plan's SQL, engine and settings."),
+    "run": ("ematix_flow.cli.run", "run", "Run pipelines."),
+    "runs": ("ematix_flow.cli.runs", "runs", "Show what was run."),
+    "doctor": ("ematix_flow.cli.doctor", "doctor", "Check this machine and project."),
+    "engine": ("ematix_flow.cli.engine", "engine", "Keep a warm local Spark."),
+    "jars": ("ematix_flow.cli.jars", "jars", "Fetch and verify Spark's connectors."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and loads one when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order a newcomer meets them."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, attribute, _ = _COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one was probably meant."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            guess = nearest(args[0], _COMMANDS)
+            meant = f" Did you mean {guess!r}?" if guess else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in _COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with:  flow init shop && cd shop && flow run --all",
+)
+@click.version_option(__version__, prog_name="flow")
+def flow() -> None:
+    """Declarative data pipelines in Python, on Spark."""
+
+
+def main() -> None:
+    """Run the command line; every FlowError becomes a message and an exit code."""
+    try:
+        code = flow.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
+    except FlowError as error:
+        current_output().error(error)
+        sys.exit(error.exit_code)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,50 @@
+"""`flow run`."""
+
+from __future__ import annotations
+
+import click
+
+from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.cli.progress import run_observer
+from ematix_flow.errors import UsageError
+from ematix_flow.record.run import RunRecord
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Run every pipeline, in order.")
+@click.option(
+    "--new",
+    is_flag=True,
+    help="Load again even if an interrupted run had already landed.",
+)
+@shared_options
+def run(context: Context, names: tuple[str, ...], *, everything: bool, new: bool) -> None:
+    """Run NAMES, each after what it depends on. The first failure stops the rest.
+
+    \b
+    Examples:
+      flow run load_orders
+      flow run --all
+      flow run load_orders --engine sail --format json
+    """
+    if everything == bool(names):
+        raise UsageError(
+            "flow run takes pipeline names, or --all", hint="`flow list` shows the names"
+        )
+    with run_observer(context.output) as observer:
+        flow = context.flow(observer)
+        done = [flow.run(name, new=new) for name in flow.order(names)]
+    context.output.emit(
+        {"runs": [each.to_json() for each in done]}, "\n".join(_line(each) for each in done)
+    )
+
+
+def _line(run: RunRecord) -> str:
+    rows = run.rows
+    deleted = f", {rows.deleted:,} replaced" if rows.deleted else ""
+    landed = "  (had already landed before the interruption)" if run.adopted else ""
+    return (
+        f"{run.pipeline}: {run.status.value}, {rows.read:,} rows read, "
+        f"{rows.inserted:,} inserted{deleted}  (run {run.run_id}){landed}"
+    )

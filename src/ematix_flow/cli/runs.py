@@ -1,0 +1,44 @@
+"""`flow runs`."""
+
+from __future__ import annotations
+
+import click
+
+from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.record.run import RunRecord
+
+
+@click.command()
+@click.argument("pipeline", required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="How many (default 20).")
+@shared_options
+def runs(context: Context, pipeline: str | None, limit: int) -> None:
+    """Show what was run, newest first.
+
+    \b
+    Examples:
+      flow runs
+      flow runs load_orders --limit 5 --format json
+    """
+    found = context.flow().runs(pipeline, limit)
+    context.output.emit_table(
+        {"runs": [each.to_json() for each in found]},
+        ["run", "pipeline", "status", "started", "seconds", "inserted", "engine", "error"],
+        [_row(each) for each in found],
+        empty="No runs yet.",
+    )
+
+
+def _row(run: RunRecord) -> list[str]:
+    seconds = sum(step.seconds for step in run.steps)
+    engine = f"{run.engine.get('engine', '')} {run.engine.get('mode', '')}".strip()
+    return [
+        run.run_id,
+        run.pipeline,
+        run.status.value,
+        run.started_at[:19].replace("T", " "),
+        f"{seconds:.1f}",
+        f"{run.rows.inserted:,}",
+        engine,
+        str(run.error["what"]) if run.error else "",
+    ]

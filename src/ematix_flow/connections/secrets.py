@@ -1,0 +1,54 @@
+"""`${...}` in a connection, resolved late: when it is used, never when it is declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ematix_flow._base.redact import register_secret
+from ematix_flow.errors import ConfigError
+
+_REFERENCE = re.compile(r"\$\{(?P<body>[^}]*)\}")
+_SECRET_NAME = re.compile(r"password|passwd|secret|token|key|credential|dsn|url", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretResolver:
+    """Turns `${VAR}`, `${VAR:-default}` and `${file:path}` into values."""
+
+    environ: Mapping[str, str]
+    base: Path = Path()
+
+    def expand(self, text: str) -> str:
+        """Return *text* with every reference replaced; a missing one is an error that names it."""
+        return _REFERENCE.sub(lambda match: self._value(match["body"]), text)
+
+    def _value(self, body: str) -> str:
+        if body.startswith("file:"):
+            return self._from_file(body.removeprefix("file:"))
+        name, has_default, default = body.partition(":-")
+        value = self.environ.get(name)
+        if value is None:
+            if has_default:
+                return default
+            raise ConfigError(
+                f"${{{name}}} is used in a connection, but the variable {name} is not set",
+                hint=f"export {name}=..., or give a default: ${{{name}:-...}}",
+            )
+        # A folder may come from the environment too; only what is named like a secret is one.
+        if _SECRET_NAME.search(name):
+            register_secret(value)
+        return value
+
+    def _from_file(self, path: str) -> str:
+        file = self.base / Path(path).expanduser()
+        try:
+            value = file.read_text(encoding="utf-8").rstrip("\r\n")
+        except OSError as error:
+            raise ConfigError(
+                f"${{file:{path}}} cannot be read: {error.strerror}", where=str(file)
+            ) from error
+        register_secret(value)
+        return value

@@ -1,0 +1,1 @@
+"""DECLARE: user modules become a Project."""

@@ -1,0 +1,117 @@
+"""A class body becomes columns."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+from ematix_flow._base.location import Location
+from ematix_flow.errors import DeclarationError
+from ematix_flow.spec.table import Column
+from ematix_flow.spec.types import DataType, data_type_names, from_annotation
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMark:
+    """Something `Annotated` says about a column beyond its type."""
+
+    meaning: str
+
+
+def pk() -> ColumnMark:
+    """Mark a column as (part of) the primary key."""
+    return ColumnMark("primary_key")
+
+
+def natural_key() -> ColumnMark:
+    """Mark a column as (part of) the key the business knows."""
+    return ColumnMark("natural_key")
+
+
+def nullable() -> ColumnMark:
+    """Let a column be NULL; the same as `| None`."""
+    return ColumnMark("nullable")
+
+
+def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
+    """Return the columns that the annotations of *cls* declare."""
+    _refuse_other_decorators(cls, location)
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except (NameError, TypeError, ValueError, AttributeError) as error:
+        raise DeclarationError(
+            f"the annotations of {cls.__name__} cannot be read: {error}",
+            where=location,
+            hint=f"the types are {', '.join(data_type_names())}, importable from ematix_flow",
+        ) from error
+    columns = tuple(
+        _column(name, hint, cls.__name__, location)
+        for name, hint in hints.items()
+        if not name.startswith("__")
+    )
+    if not columns:
+        raise DeclarationError(
+            f"table {cls.__name__} declares no columns",
+            where=location,
+            hint="annotate them: `order_id: Annotated[BigInt, pk()]`",
+        )
+    return columns
+
+
+def _column(name: str, hint: Any, table: str, location: Location) -> Column:
+    annotation, marks = hint, ()
+    if get_origin(hint) is Annotated:
+        annotation, *found = get_args(hint)
+        marks = tuple(found)
+    typed = _typed(annotation, name, table, location)
+    for mark in marks:
+        if not isinstance(mark, ColumnMark):
+            raise DeclarationError(
+                f"column {name!r} of {table} is annotated with {mark!r}, which marks nothing "
+                "(known: pk(), natural_key(), nullable())",
+                where=location,
+                hint="call the marker: pk(), not pk" if callable(mark) else None,
+            )
+    meanings = {mark.meaning for mark in marks}
+    return Column(
+        name=name,
+        type=typed[0],
+        nullable=typed[1] or "nullable" in meanings,
+        primary_key="primary_key" in meanings,
+        natural_key="natural_key" in meanings,
+    )
+
+
+def _typed(annotation: Any, name: str, table: str, location: Location) -> tuple[DataType, bool]:
+    try:
+        found = from_annotation(annotation)
+        problem = "" if found else f"{_spelt(annotation)} is not a column type"
+    except (TypeError, ValueError) as error:
+        found, problem = None, str(error)
+    if found is None:
+        raise DeclarationError(
+            f"column {name!r} of {table}: {problem}",
+            where=location,
+            hint=f"the types are {', '.join(data_type_names())}, importable from ematix_flow",
+        )
+    return found
+
+
+def _spelt(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _refuse_other_decorators(cls: type, location: Location) -> None:
+    for attribute, library in (
+        ("__dataclass_fields__", "dataclasses"),
+        ("__attrs_attrs__", "attrs"),
+        ("__pydantic_fields__", "pydantic"),
+    ):
+        if attribute in vars(cls):
+            raise DeclarationError(
+                f"{cls.__name__} is already a {library} class; a table describes columns, "
+                "its instances are rows in a database, so the two cannot be one class",
+                where=location,
+                hint=f"declare the table as a class of its own, without {library}",
+            )

@@ -1,0 +1,117 @@
+"""Loading the user's modules, inside an error boundary."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from ematix_flow._base.location import Location
+from ematix_flow.declare.config import ProjectConfig
+from ematix_flow.declare.project import Project, declaring_into
+from ematix_flow.errors import FlowError, ProjectLoadError
+
+# Files in a project folder that are programs or tests, not declarations.
+_NOT_DECLARATIONS = {"setup", "conftest", "noxfile", "manage"}
+
+
+def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
+    """Import the project's modules and return what they declared."""
+    project = Project()
+    chosen = tuple(modules) or config.modules or tuple(_modules_of(config.directory))
+    with declaring_into(project), _importable(config.directory):
+        for name in chosen:
+            _import(name, config.directory)
+    return project
+
+
+def _modules_of(directory: Path) -> Iterator[str]:
+    for entry in sorted(directory.iterdir()):
+        name = entry.stem
+        if not name.isidentifier() or name.startswith(("_", "test_")) or name in _NOT_DECLARATIONS:
+            continue
+        if entry.suffix == ".py" or (entry / "__init__.py").is_file():
+            yield name
+
+
+@contextmanager
+def _importable(directory: Path) -> Iterator[None]:
+    """Let modules of the project import each other, without leaving the path behind."""
+    sys.path.insert(0, str(directory))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(directory))
+
+
+def _import(name: str, directory: Path) -> ModuleType:
+    path = Path(name)
+    if path.suffix == ".py":
+        name = path.stem
+        if path.parent != Path():
+            sys.path.insert(0, str((directory / path.parent).absolute()))
+    # A second load in one process (tests, a server) must see today's file, not a cached module.
+    for loaded in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+        if _lives_in(sys.modules[loaded], directory):
+            del sys.modules[loaded]
+    try:
+        return importlib.import_module(name)
+    except FlowError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name == name:
+            raise ProjectLoadError(
+                f"there is no module {name!r} in the project",
+                where=str(directory),
+                hint="check `modules` in ematix-flow.toml, or --module",
+            ) from None
+        raise _broken(name, error) from error
+    except SyntaxError as error:
+        raise ProjectLoadError(
+            f"module {name!r} has a syntax error: {error.msg}",
+            where=Location(error.filename or name, error.lineno or 0),
+            details=_pointed(error),
+        ) from error
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # the boundary around user code
+        raise _broken(name, error) from error
+
+
+def _broken(name: str, error: BaseException) -> ProjectLoadError:
+    frames = _users_frames(error.__traceback__)
+    where = Location(frames[-1].filename, frames[-1].lineno or 0) if frames else None
+    lines = traceback.format_list(frames) + traceback.format_exception_only(error)
+    return ProjectLoadError(
+        f"module {name!r} raised {type(error).__name__} while it was imported: {error}",
+        where=where,
+        details="".join(lines).rstrip(),
+    )
+
+
+def _users_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """Return the frames that are not ours and not the import system's."""
+    ours = str(Path(__file__).resolve().parent.parent)
+    return [
+        frame
+        for frame in traceback.extract_tb(trace)
+        if not frame.filename.startswith((ours, "<frozen"))
+        and f"{Path(importlib.__file__).parent}" not in frame.filename
+    ]
+
+
+def _pointed(error: SyntaxError) -> str | None:
+    if not error.text:
+        return None
+    text = error.text.rstrip()
+    indent = len(text) - len(text.lstrip())
+    return f"    {text.lstrip()}\n    {' ' * max((error.offset or 1) - 1 - indent, 0)}^"
+
+
+def _lives_in(module: ModuleType, directory: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).is_relative_to(directory)

@@ -1,0 +1,102 @@
+"""The conf of a classic Spark: sizing, connectors and the places it may write to.
+
+The embedded session and the warm server are built from the same function, so a
+run behaves the same on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ematix_flow.engine.archive import archive_options, is_archive_option
+from ematix_flow.engine.jars import JarCache
+from ematix_flow.engine.java import Java
+from ematix_flow.engine.sizing import JAVA_OPTIONS, Sizing
+
+JARS = "spark.jars"
+EXTENSIONS = "spark.sql.extensions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicConf:
+    """What a classic Spark is started with.
+
+    :param values: The start-up conf, jars included.
+    :param session: The conf of each session.
+    :param jars: Our connectors' jars, path to SHA-256.
+    """
+
+    master: str
+    values: Mapping[str, str]
+    session: Mapping[str, str]
+    jars: Mapping[str, str] = field(default_factory=dict)
+
+    def serves(self, other: ClassicConf) -> bool:
+        """Say whether a Spark started with this conf can also run *other*.
+
+        More jars than needed do no harm; anything else that is fixed at the start must agree.
+        """
+        return (
+            other.jars.items() <= self.jars.items()
+            and other.extensions <= self.extensions
+            and other.fixed == self.fixed
+        )
+
+    @property
+    def extensions(self) -> frozenset[str]:
+        """Return the SQL extensions, whose order does not matter."""
+        return frozenset(self.values.get(EXTENSIONS, "").split(",")) - {""}
+
+    @property
+    def fixed(self) -> dict[str, str]:
+        """Return what two confs must share: all but jars, extensions and the class archive."""
+        kept = {key: value for key, value in self.values.items() if key not in (JARS, EXTENSIONS)}
+        options = kept.get(JAVA_OPTIONS, "").split()
+        kept[JAVA_OPTIONS] = " ".join(part for part in options if not is_archive_option(part))
+        theirs = set(self.values.get(JARS, "").split(",")) - set(self.jars)
+        return kept | {JARS: ",".join(sorted(theirs))}
+
+
+def classic_conf(
+    *,
+    master: str,
+    sizing: Sizing,
+    connectors: Sequence[str],
+    jars: JarCache,
+    java: Java,
+    state_dir: Path,
+) -> ClassicConf:
+    """Put the conf together; jars that are missing are fetched here."""
+    hashes = {
+        str(path): jar.sha256
+        for path, jar in zip(
+            jars.ensure(connectors, java=java), jars.lock.jars(connectors), strict=True
+        )
+    }
+    additions = jars.conf(connectors)
+    values = {**additions, **sizing.static_conf()}
+    values["spark.master"] = master
+    values.setdefault("spark.app.name", "ematix-flow")
+    # Spark would leave these in the directory the user happens to be in.
+    values.setdefault("spark.sql.warehouse.dir", str(state_dir / "engine" / "warehouse"))
+    lists = {JARS: tuple(hashes), EXTENSIONS: tuple(additions.get(EXTENSIONS, "").split(","))}
+    for key, ours in lists.items():
+        theirs = (sizing.value(key) or "").split(",")
+        if merged := ",".join(dict.fromkeys(part for part in (*ours, *theirs) if part)):
+            values[key] = merged
+    values[JAVA_OPTIONS] = " ".join(
+        part
+        for part in (
+            values.get(JAVA_OPTIONS, ""),
+            f"-Dderby.system.home={_quoted(state_dir / 'engine' / 'derby')}",
+            *archive_options(java),
+        )
+        if part
+    )
+    return ClassicConf(master=master, values=values, session=sizing.session_conf(), jars=hashes)
+
+
+def _quoted(path: Path) -> str:
+    return f'"{path}"' if " " in str(path) else str(path)

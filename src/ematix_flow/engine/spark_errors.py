@@ -1,0 +1,233 @@
+"""Turn what Spark raises into our errors: one line, no JVM stack, the suggestion kept.
+
+Classic Spark raises Py4J or captured exceptions, Connect raises its own; all of
+them carry the same text: `[CONDITION] message SQLSTATE: ...`, then JVM frames
+and `Caused by:` lines. That text is what is read here, so both speak alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ematix_flow._base.location import Location
+from ematix_flow.errors import (
+    ConfigError,
+    EngineAuthError,
+    EngineError,
+    EngineUnreachable,
+    FlowError,
+    QueryError,
+    SourceError,
+    UserCodeError,
+)
+
+_SOURCE_CONDITIONS = (
+    "CANNOT_READ_FILE",
+    "FAILED_READ_FILE",
+    "MALFORMED_CSV_RECORD",
+    "MALFORMED_RECORD_IN_PARSING",
+    "PATH_NOT_FOUND",
+    "UNABLE_TO_INFER_SCHEMA",
+)
+_NOT_THE_QUERY = ("PATH_ALREADY_EXISTS",)
+# SQLSTATE classes: 22 bad data in an expression, 42 a wrong statement, P0 raise_error().
+_QUERY_STATES = ("22", "42", "P0")
+
+_CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]+)\]\s*")
+_STATE = re.compile(r"\s*SQLSTATE: (\w{5})")
+_FRAMES = re.compile(r"\n\s+at |\n+JVM stacktrace:|\n+Driver stacktrace:")
+_CAUSE = re.compile(r"Caused by: ([\w.$]+)(?:: (.*))?")
+_LOST_TASK = re.compile(r"most recent failure: .*?\(.*?executor.*?\): ([\w.$]+)(?:: (.*))?")
+_PY4J_CALL = re.compile(r"^An error occurred while calling [^\n]*\n: ")
+_CLASS = re.compile(r"^([a-z][\w$]*(?:\.[\w$]+)+): ?")
+_EXCERPT = re.compile(r"== SQL[^\n]*==\n.*?(?=\n\n|\Z)", re.DOTALL)
+_PLAN_TREE = re.compile(r";\n.*", re.DOTALL)
+
+
+@contextmanager
+def translating(*, where: Location | str | None = None) -> Iterator[None]:
+    """Raise our error for whatever Spark raises inside; let everything else pass."""
+    try:
+        yield
+    except FlowError:
+        raise
+    except Exception as error:
+        translated = translate(error, where=where)
+        if translated is None:
+            raise
+        raise translated from None
+
+
+def translate(error: BaseException, *, where: Location | str | None = None) -> FlowError | None:
+    """Return our error for one of Spark's, or None for an exception that is not Spark's."""
+    family = type(error).__module__.partition(".")[0]
+    if family == "grpc":
+        return _from_grpc(_status(error), str(error), where)
+    if family == "py4j":
+        return _from_py4j(error, where)
+    if family != "pyspark":
+        return None
+    name = type(error).__name__
+    if name == "SparkConnectGrpcException":
+        return _from_grpc(_status(error), str(error), where)
+    if name == "RetriesExceeded":
+        return _unreachable(where)
+    if name == "PythonException":
+        return _from_python(str(error), where)
+    return _from_facts(_facts(_text(error)), analysis=_is_analysis(error), where=where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What the text of a Spark exception says."""
+
+    condition: str
+    state: str
+    headline: str
+    excerpt: str | None
+    causes: tuple[str, ...]
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        inner = (found[1] for cause in self.causes if (found := _CONDITION.match(cause)))
+        return (self.condition, *inner)
+
+
+def _text(error: BaseException) -> str:
+    """Return message and JVM stack; a classic exception keeps the stack apart."""
+    stack = getattr(error, "_stackTrace", None) or getattr(error, "_stacktrace", None) or ""
+    text = str(error)
+    return text if "JVM stacktrace:" in text or not stack else f"{text}\n\nJVM stacktrace:\n{stack}"
+
+
+def _facts(text: str) -> _Facts:
+    text = _PY4J_CALL.sub("", text).strip()
+    head, *_ = _FRAMES.split(text, maxsplit=1)
+    head = _CLASS.sub("", head)
+    condition, state = _CONDITION.match(head), _STATE.search(head)
+    excerpt = _EXCERPT.search(head)
+    headline = head[: excerpt.start()] if excerpt else head
+    headline = _PLAN_TREE.sub("", _CONDITION.sub("", headline))
+    causes = [found[2] or found[1] for found in (*_LOST_TASK.finditer(text), *_CAUSE.finditer(text))]
+    return _Facts(
+        condition=condition[1] if condition else "",
+        state=state[1] if state else "",
+        headline=_first_line(_STATE.sub("", headline)).replace(".; line", "; line"),
+        excerpt=excerpt[0] if excerpt else None,
+        causes=tuple(cause.strip() for cause in causes),
+    )
+
+
+def _from_facts(facts: _Facts, *, analysis: bool, where: Location | str | None) -> FlowError:
+    if any(name.startswith(_SOURCE_CONDITIONS) for name in facts.conditions) or any(
+        "is not a Parquet file" in cause for cause in facts.causes
+    ):
+        return SourceError(_source_text(facts), where=where)
+    named = f" ({facts.condition})" if facts.condition else ""
+    if facts.condition == "DATA_SOURCE_NOT_FOUND":
+        return EngineError(f"{facts.headline}{named}", where=where, hint="see `flow jars list`")
+    if facts.condition.startswith("INVALID_CONF_VALUE"):
+        return ConfigError(f"{facts.headline}{named}", where=where)
+    wrong_query = analysis or facts.state.startswith(_QUERY_STATES)
+    if wrong_query and facts.condition not in _NOT_THE_QUERY:
+        return QueryError(f"{facts.headline}{named}", where=where, details=facts.excerpt)
+    if facts.condition:
+        return EngineError(f"{facts.headline}{named}", where=where)
+    return EngineError(f"Spark failed: {_root(facts)}", where=where)
+
+
+def _source_text(facts: _Facts) -> str:
+    if facts.condition == "PATH_NOT_FOUND":
+        return facts.headline
+    told = [_plain(cause) for cause in facts.causes]
+    malformed = next((text for text in told if text.startswith("Malformed record")), None)
+    reason = malformed or next((text for text in told if "is not a Parquet file" in text), None)
+    if malformed and told[-1] != malformed:
+        reason = f"{malformed} ({told[-1]})"
+    reason = reason or (told[-1] if told else "")
+    headline = facts.headline.rstrip(". ")
+    if not facts.condition:
+        return reason or headline
+    return f"{headline}: {reason}" if reason and reason not in headline else headline
+
+
+def _root(facts: _Facts) -> str:
+    """Return the innermost cause that says something."""
+    told = [_plain(cause) for cause in facts.causes]
+    return next((text for text in reversed(told) if text), facts.headline)
+
+
+def _plain(cause: str) -> str:
+    return _first_line(_STATE.sub("", _CONDITION.sub("", _CLASS.sub("", cause)))).rstrip(".")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.strip().splitlines() if line.strip()), "")
+
+
+def _from_python(text: str, where: Location | str | None) -> UserCodeError:
+    """The worker's traceback is the user's own evidence: it is kept whole."""
+    begin = text.find("Traceback (most recent call last)")
+    traceback = text[begin:].split("\n\nJVM stacktrace:")[0].strip() if begin >= 0 else text.strip()
+    return UserCodeError(
+        f"Python code raised in a Spark task: {traceback.splitlines()[-1]}",
+        where=where,
+        details=traceback,
+    )
+
+
+def _from_py4j(error: BaseException, where: Location | str | None) -> FlowError:
+    if type(error).__name__ == "Py4JJavaError":
+        return _from_facts(_facts(str(error)), analysis=False, where=where)
+    return EngineError(
+        "Spark's JVM is gone",
+        where=where,
+        hint="see .ematix-flow/logs/spark.log; a killed JVM often means too little memory",
+    )
+
+
+def _from_grpc(status: str, text: str, where: Location | str | None) -> EngineError:
+    detail = re.search(r'details = "(.*?)"\n', text, re.DOTALL)
+    reason = detail[1] if detail else _first_line(text)
+    match status:
+        case "UNAUTHENTICATED" | "PERMISSION_DENIED":
+            return EngineAuthError(
+                f"the Spark Connect server refuses us: {reason}",
+                where=where,
+                hint="put its token into the address: sc://host:port/;token=...",
+            )
+        case "UNAVAILABLE" | "DEADLINE_EXCEEDED":
+            return _unreachable(where, reason)
+        case "UNIMPLEMENTED":
+            return EngineError(
+                f"the server does not speak Spark Connect: {reason}",
+                where=where,
+                hint="check the address and the port",
+            )
+        case _:
+            return EngineError(f"Spark Connect failed ({status.lower()}): {reason}", where=where)
+
+
+def _unreachable(where: Location | str | None, reason: str = "") -> EngineUnreachable:
+    return EngineUnreachable(
+        "the Spark Connect server went away" + (f": {reason}" if reason else ""),
+        where=where,
+        hint="check that it is up, then run again",
+    )
+
+
+def _status(error: BaseException) -> str:
+    for name in ("getGrpcStatusCode", "code"):
+        getter = getattr(error, name, None)
+        status = getter() if callable(getter) else None
+        if status is not None and getattr(status, "name", "UNKNOWN") != "UNKNOWN":
+            return str(status.name)
+    found = re.search(r"status = StatusCode\.(\w+)", str(error))
+    return found[1] if found else "UNKNOWN"
+
+
+def _is_analysis(error: BaseException) -> bool:
+    return any(base.__name__ == "AnalysisException" for base in type(error).__mro__)

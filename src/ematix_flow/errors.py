@@ -1,0 +1,225 @@
+"""Every error a user can meet, in one tree.
+
+FlowError                     the root: what happened, where, one thing to do next
+├── UsageError                the command or call itself is wrong            (exit 2)
+│   ├── UnknownName           a pipeline, connection, engine ... nobody declared
+│   └── ConfigError           the project's TOML or environment is wrong
+├── DeclarationError          a table, connection or pipeline is declared wrongly
+│   └── ProjectLoadError      a project module does not import
+├── PlanError                 declared well, but it cannot run like this
+│   ├── DriftError            the target differs from its declaration
+│   └── NotSupported          a backend or engine lacks what was asked for
+├── SourceError               a source is empty, unreadable or not what it says
+│   └── SourceMissing         it is not there (yet)
+├── QueryError                the pipeline's SQL is wrong
+├── UserCodeError             the pipeline's own Python raised
+├── ContractError             rows break the target table's declaration
+├── EngineError               Spark cannot be started, reached or used
+│   ├── EngineUnreachable     nothing answers at that address            (retryable)
+│   ├── EngineAuthError       the server refuses our token
+│   ├── JavaNotFound          no usable Java
+│   └── JarError              a connector jar is missing, corrupt or not to be had
+├── TargetError               the target refuses the load
+│   ├── TargetBusy            another process holds the target             (retryable)
+│   └── FenceLost             another run took this pipeline over
+└── PipelineBusy              this pipeline is already running               (retryable)
+
+A message says what happened with the offending value, what was allowed, and
+ends in one action (`Hint:`). Secrets are removed when the message is built, so
+no later printer, logger or record can leak one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+from ematix_flow._base.redact import redact
+from ematix_flow._base.suggest import nearest
+
+if TYPE_CHECKING:
+    from ematix_flow._base.location import Location
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_CHECKS = 3
+EXIT_CONSENT = 4
+EXIT_INTERRUPTED = 130
+
+
+class FlowError(Exception):
+    """What happened, where, and one thing to do next."""
+
+    exit_code: ClassVar[int] = EXIT_FAILED
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: Location | str | None = None,
+        hint: str | None = None,
+        details: str | None = None,
+    ) -> None:
+        """
+        :param what: What happened, with the offending value and the allowed ones.
+        :param where: File and line, connection, column or row it concerns.
+        :param hint: One action that helps.
+        :param details: Long evidence (a user's traceback) printed under the message.
+        """
+        self.what = redact(what)
+        self.where = redact(str(where)) if where is not None else None
+        self.hint = redact(hint) if hint is not None else None
+        self.details = redact(details) if details is not None else None
+        super().__init__(self.what)
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        if self.details:
+            lines.append(self.details)
+        if self.hint:
+            lines.append(f"Hint: {self.hint}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the facts as they stand in run records and `--format json`."""
+        return {
+            "type": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "hint": self.hint,
+            "details": self.details,
+            "retryable": self.retryable,
+        }
+
+
+class UsageError(FlowError):
+    """The command or call itself is wrong."""
+
+    exit_code = EXIT_USAGE
+
+
+class UnknownName(UsageError, KeyError):
+    """A name that nobody declared."""
+
+    # KeyError prints its repr; ours prints like every other FlowError.
+    __str__ = FlowError.__str__
+
+    @classmethod
+    def among(
+        cls,
+        what: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        where: Location | str | None = None,
+        hint: str | None = None,
+    ) -> UnknownName:
+        """Build the error for *name*, listing what is known and the nearest to it."""
+        options = sorted(known)
+        guess = nearest(name, options)
+        listed = ", ".join(options) if options else "none are declared"
+        text = f"unknown {what} {name!r} (known: {listed})"
+        if guess:
+            text = f"unknown {what} {name!r}; did you mean {guess!r}? (known: {listed})"
+        return cls(text, where=where, hint=hint)
+
+
+class ConfigError(UsageError):
+    """The project's TOML or environment is wrong."""
+
+
+class DeclarationError(FlowError):
+    """A table, connection or pipeline is declared wrongly."""
+
+    exit_code = EXIT_USAGE
+
+
+class ProjectLoadError(DeclarationError):
+    """A project module does not import."""
+
+
+class PlanError(FlowError):
+    """Declared well, but it cannot run like this."""
+
+
+class DriftError(PlanError):
+    """The target differs from its declaration."""
+
+
+class NotSupported(PlanError):
+    """A backend or engine lacks what was asked for."""
+
+
+class SourceError(FlowError):
+    """A source is missing, empty or not what it says."""
+
+
+class SourceMissing(SourceError):
+    """A source is not there (yet)."""
+
+
+class QueryError(FlowError):
+    """The pipeline's SQL is wrong."""
+
+
+class UserCodeError(FlowError):
+    """The pipeline's own Python raised."""
+
+
+class ContractError(FlowError):
+    """Rows break the target table's declaration."""
+
+
+class EngineError(FlowError):
+    """Spark cannot be started, reached or used."""
+
+
+class EngineUnreachable(EngineError):
+    """Nothing answers at the engine's address."""
+
+    retryable = True
+
+
+class EngineAuthError(EngineError):
+    """The server refuses our token."""
+
+
+class JavaNotFound(EngineError):
+    """No usable Java."""
+
+
+class JarError(EngineError):
+    """A connector jar is missing, corrupt or not to be had."""
+
+
+class TargetError(FlowError):
+    """The target refuses the load."""
+
+
+class TargetBusy(TargetError):
+    """Another process holds the target."""
+
+    retryable = True
+
+
+class FenceLost(TargetError):
+    """Another run took this pipeline over."""
+
+
+class PipelineBusy(FlowError):
+    """This pipeline is already running."""
+
+    retryable = True
+
+
+@contextmanager
+def located(where: Location | str) -> Iterator[None]:
+    """Give errors of the block that know no place of their own the place *where*."""
+    try:
+        yield
+    except FlowError as error:
+        if error.where is None:
+            error.where = redact(str(where))
+        raise

@@ -1,0 +1,1 @@
+"""AROUND: feature views, training sets, online serving. Empty until the feature store issue."""

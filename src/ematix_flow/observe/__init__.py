@@ -1,0 +1,1 @@
+"""AROUND: what a run tells while it works."""

@@ -1,0 +1,1 @@
+"""AROUND: schedules, retries, workflows and alerts. Empty until the orchestration issue."""

@@ -1,0 +1,1 @@
+"""READ: rows come in."""

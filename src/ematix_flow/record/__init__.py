@@ -1,0 +1,1 @@
+"""RECORD: what happened, kept."""

@@ -1,0 +1,1 @@
+"""Where runs are remembered, one module per kind of store."""

@@ -1,0 +1,131 @@
+"""The default run log: one JSON line per event, appended, never rewritten.
+
+A line is written with a single `write` to a file opened for appending, so two
+processes do not mix theirs; a crash can at worst leave a torn last line, which the
+reader passes over and reports.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ematix_flow._base.redact import redact_data
+from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlRunLog:
+    """Runs in a file."""
+
+    file: Path
+
+    def started(self, run: RunRecord) -> None:
+        """Remember that a run (or another attempt at it) began."""
+        self._append({"event": "started", **_head(run)})
+
+    def step(self, run: RunRecord, step: StepRecord) -> None:
+        """Remember that a step ended."""
+        facts = {"step": step.step, "seconds": round(step.seconds, 3), "rows": step.rows}
+        self._append({"event": "step", "run_id": run.run_id, **facts})
+
+    def ended(self, run: RunRecord) -> None:
+        """Remember how a run ended."""
+        outcome = {
+            "status": run.status.value,
+            "ended_at": run.ended_at,
+            "adopted": run.adopted,
+            "rows": run.rows.to_json(),
+            "engine": run.engine,
+            "error": run.error,
+        }
+        self._append({"event": "ended", "run_id": run.run_id, **outcome})
+
+    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunRecord]:
+        """Return runs, newest first."""
+        found: dict[str, RunRecord] = {}
+        for event in self._events():
+            _apply(event, found)
+        chosen = [run for run in found.values() if pipeline in (None, run.pipeline)]
+        chosen.sort(key=lambda run: run.run_id, reverse=True)
+        return chosen[:limit]
+
+    def open_run(self, pipeline: str) -> RunRecord | None:
+        """Return the newest run of *pipeline* that began and never ended."""
+        return next(
+            (run for run in self.runs(pipeline) if run.status is RunStatus.RUNNING), None
+        )
+
+    def _append(self, event: dict[str, object]) -> None:
+        line = json.dumps(redact_data({"version": VERSION, **event})) + "\n"
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            # A torn line of a crashed writer must not swallow ours.
+            end = os.lseek(descriptor, 0, os.SEEK_END)
+            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
+            os.write(descriptor, (b"\n" if torn else b"") + line.encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        if not self.file.exists():
+            return
+        with self.file.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                try:
+                    event = json.loads(line)
+                except json.JSONDecodeError:
+                    continue
+                if isinstance(event, dict) and event.get("version") == VERSION:
+                    yield event
+
+
+def _head(run: RunRecord) -> dict[str, object]:
+    return {
+        "run_id": run.run_id,
+        "pipeline": run.pipeline,
+        "started_at": run.started_at,
+        "attempt": run.attempt,
+        "engine": run.engine,
+    }
+
+
+def _apply(event: dict[str, Any], found: dict[str, RunRecord]) -> None:
+    """Fold one event into the runs seen so far."""
+    run_id = event.get("run_id")
+    if not isinstance(run_id, str):
+        return
+    known = found.get(run_id)
+    match event["event"]:
+        case "started":
+            found[run_id] = RunRecord(
+                run_id=run_id,
+                pipeline=event["pipeline"],
+                status=RunStatus.RUNNING,
+                started_at=known.started_at if known else event["started_at"],
+                attempt=event["attempt"],
+                engine=event["engine"],
+            )
+        case "step" if known:
+            record = StepRecord(step=event["step"], seconds=event["seconds"], rows=event["rows"])
+            found[run_id] = replace(known, steps=(*known.steps, record))
+        case "ended" if known:
+            found[run_id] = replace(
+                known,
+                status=RunStatus(event["status"]),
+                ended_at=event["ended_at"],
+                adopted=event["adopted"],
+                rows=RowCounts(**event["rows"]),
+                engine=event["engine"],
+                error=event["error"],
+            )
+        case _:
+            return

@@ -1,0 +1,1 @@
+"""RESOLVE: names become things, and pipelines get their order."""

@@ -1,0 +1,1 @@
+"""DECLARE: what a user can say, as frozen values. Nothing here acts."""

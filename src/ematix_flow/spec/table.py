@@ -1,0 +1,45 @@
+"""A declared table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ematix_flow._base.location import Location
+from ematix_flow.spec.types import DataType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column and what it promises."""
+
+    name: str
+    type: DataType
+    nullable: bool = False
+    primary_key: bool = False
+    natural_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableName:
+    """A table's name, with its schema where the database has schemas."""
+
+    name: str
+    schema: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}" if self.schema else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as declared: name, columns in order, and the line that declares it."""
+
+    name: TableName
+    columns: tuple[Column, ...]
+    location: Location
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns that name a row to a person: the natural key, else the primary key."""
+        natural = tuple(column.name for column in self.columns if column.natural_key)
+        return natural or tuple(column.name for column in self.columns if column.primary_key)

@@ -1,0 +1,1 @@
+"""DECLARE: all SQL text, as pure functions. Nothing here has a connection."""

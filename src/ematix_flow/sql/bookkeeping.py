@@ -1,0 +1,114 @@
+"""The SQL of our two small tables on each target: the ledger and the fence.
+
+They live beside the data because only there can they change in the same transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow._base.location import Location
+from ematix_flow.spec.types import BigInt, Text
+from ematix_flow.sql.ddl import create_table
+from ematix_flow.sql.identifiers import column, table
+
+_OURS = Location(__file__, 1)
+
+LEDGER = Table(
+    name=TableName(name="_flow_ledger"),
+    location=_OURS,
+    columns=(
+        Column(name="pipeline", type=Text(), primary_key=True),
+        Column(name="target", type=Text(), primary_key=True),
+        Column(name="generation", type=BigInt(), primary_key=True),
+        Column(name="run_id", type=Text()),
+        Column(name="epoch", type=BigInt()),
+        Column(name="window_start", type=Text(), nullable=True),
+        Column(name="window_end", type=Text(), nullable=True),
+        Column(name="watermark", type=Text(), nullable=True),
+        Column(name="rows_inserted", type=BigInt()),
+        Column(name="rows_deleted", type=BigInt()),
+        Column(name="committed_at", type=Text()),
+    ),
+)
+
+FENCE = Table(
+    name=TableName(name="_flow_fence"),
+    location=_OURS,
+    columns=(
+        Column(name="pipeline", type=Text(), primary_key=True),
+        Column(name="token", type=BigInt()),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bookkeeping:
+    """The statements, in one dialect, with `?`-style parameters in the order of the names."""
+
+    dialect: str
+
+    @property
+    def create(self) -> tuple[str, ...]:
+        """Create both tables where they are missing."""
+        return tuple(create_table(each, each.name, self.dialect) for each in (LEDGER, FENCE))
+
+    @property
+    def read_ledger(self) -> str:
+        """Parameters: pipeline, target. Columns: run_id, committed_at, inserted, deleted."""
+        names = ("run_id", "committed_at", "rows_inserted", "rows_deleted")
+        query = (
+            exp.select(*(column(name) for name in names))
+            .from_(table(LEDGER.name))
+            .where(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
+        )
+        return query.sql(dialect=self.dialect)
+
+    @property
+    def delete_ledger(self) -> str:
+        """Parameters: pipeline, target."""
+        where = exp.and_(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
+        return exp.delete(table(LEDGER.name), where=where).sql(dialect=self.dialect)
+
+    @property
+    def insert_ledger(self) -> str:
+        """Parameters: every column of the ledger, in order."""
+        return self._insert(LEDGER)
+
+    @property
+    def read_fence(self) -> str:
+        """Parameters: pipeline. Columns: token."""
+        query = exp.select(column("token")).from_(table(FENCE.name)).where(_is("pipeline"))
+        return query.sql(dialect=self.dialect)
+
+    @property
+    def raise_fence(self) -> str:
+        """Parameters: pipeline."""
+        raised = exp.Add(this=column("token"), expression=exp.Literal.number(1))
+        update = exp.Update(
+            this=table(FENCE.name),
+            expressions=[exp.EQ(this=column("token"), expression=raised)],
+            where=exp.Where(this=_is("pipeline")),
+        )
+        return update.sql(dialect=self.dialect)
+
+    @property
+    def insert_fence(self) -> str:
+        """Parameters: pipeline, token."""
+        return self._insert(FENCE)
+
+    def _insert(self, into: Table) -> str:
+        names = [exp.to_identifier(each.name, quoted=True) for each in into.columns]
+        row = exp.Tuple(expressions=[exp.Placeholder() for _ in into.columns])
+        insert = exp.Insert(
+            this=exp.Schema(this=table(into.name), expressions=names),
+            expression=exp.Values(expressions=[row]),
+        )
+        return insert.sql(dialect=self.dialect)
+
+
+def _is(name: str, value: exp.Expression | None = None) -> exp.EQ:
+    return exp.EQ(this=column(name), expression=value or exp.Placeholder())

@@ -1,0 +1,54 @@
+"""The write program of each mode: statements over `staging` and the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlglot import exp
+
+from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sql.identifiers import column, table
+
+STAGING = "_flow_staging"
+
+
+class Effect(StrEnum):
+    """What a statement's row count counts."""
+
+    INSERTED = "inserted"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One statement of a write program."""
+
+    effect: Effect
+    sql: str
+
+
+def write_program(mode: Mode, declared: Table, name: TableName, dialect: str) -> tuple[Statement, ...]:
+    """Return the statements that apply staged rows to the target, in order."""
+    match mode:
+        case Mode.APPEND:
+            return (_insert(declared, name, dialect),)
+        case Mode.TRUNCATE:
+            # DELETE, not TRUNCATE: it belongs to the transaction, so no reader sees an empty table.
+            delete = exp.Delete(this=table(name)).sql(dialect=dialect)
+            return (
+                Statement(effect=Effect.DELETED, sql=delete),
+                _insert(declared, name, dialect),
+            )
+
+
+def _insert(declared: Table, name: TableName, dialect: str) -> Statement:
+    columns = [exp.to_identifier(each.name, quoted=True) for each in declared.columns]
+    rows = exp.select(*(column(each.name) for each in declared.columns)).from_(
+        table(TableName(name=STAGING))
+    )
+    insert = exp.Insert(
+        this=exp.Schema(this=table(name), expressions=columns), expression=rows
+    )
+    return Statement(effect=Effect.INSERTED, sql=insert.sql(dialect=dialect))

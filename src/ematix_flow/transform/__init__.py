@@ -1,0 +1,1 @@
+"""TRANSFORM: frames become frames. Nothing here knows a backend."""

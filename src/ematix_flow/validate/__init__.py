@@ -1,0 +1,1 @@
+"""VALIDATE: each row is judged, in the pass that is made anyway."""

@@ -1,0 +1,1 @@
+"""WRITE: rows become durable, then land in one commit."""

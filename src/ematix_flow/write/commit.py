@@ -1,0 +1,70 @@
+"""The one commit: fence, write program and ledger row land together or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ematix_flow.errors import TargetError
+from ematix_flow.plan.steps import Commit
+from ematix_flow.ports import LedgerEntry, StagedRows, Target
+from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sql.program import STAGING, Effect
+from ematix_flow.write.fence import check_fence
+from ematix_flow.write.ledger import last_commit, write_entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What a commit changed."""
+
+    inserted: int
+    deleted: int
+    replayed: bool = False
+
+
+def commit(
+    step: Commit,
+    target: Target,
+    staged: StagedRows,
+    *,
+    pipeline: str,
+    run_id: str,
+    token: int,
+    now: datetime,
+) -> Committed:
+    """Apply the staged rows. Safe to call again for the same run: the ledger then answers."""
+    sql = Bookkeeping(target.dialect)
+    name = str(step.target)
+    with target.open() as session:
+        session.show_staging(staged, step.table, STAGING)
+        with session.transaction():
+            check_fence(session, sql, pipeline, token)
+            done = last_commit(session, sql, pipeline, name)
+            if done is not None and done.run_id == run_id:
+                return replayed(done)
+            counts = dict.fromkeys(Effect, 0)
+            for statement in step.program:
+                counts[statement.effect] += session.execute(statement.sql)
+            if counts[Effect.INSERTED] != staged.rows:
+                raise TargetError(
+                    f"{name} took {counts[Effect.INSERTED]:,} rows, but {staged.rows:,} were staged; "
+                    "the load was rolled back",
+                    hint="is there a trigger or rule on the table that drops rows?",
+                )
+            write_entry(
+                session,
+                sql,
+                pipeline=pipeline,
+                target=name,
+                run_id=run_id,
+                inserted=counts[Effect.INSERTED],
+                deleted=counts[Effect.DELETED],
+                now=now,
+            )
+    return Committed(inserted=counts[Effect.INSERTED], deleted=counts[Effect.DELETED])
+
+
+def replayed(done: LedgerEntry) -> Committed:
+    """Return the outcome of a commit that had already happened."""
+    return Committed(inserted=done.rows_inserted, deleted=done.rows_deleted, replayed=True)

@@ -1,0 +1,38 @@
+"""The fence: of two runs of one pipeline, only the later one can commit.
+
+Its token lives on the target, because only the target sees every runner. A run raises
+it before Spark starts; the commit reads it again inside its transaction.
+"""
+
+from __future__ import annotations
+
+from ematix_flow.errors import FenceLost
+from ematix_flow.ports import TargetSession
+from ematix_flow.sql.bookkeeping import Bookkeeping
+
+
+def take_fence(session: TargetSession, sql: Bookkeeping, pipeline: str) -> int:
+    """Raise the pipeline's token and return it."""
+    with session.transaction():
+        token = _read(session, sql, pipeline)
+        if token is None:
+            session.execute(sql.insert_fence, (pipeline, 1))
+            return 1
+        session.execute(sql.raise_fence, (pipeline,))
+        return token + 1
+
+
+def check_fence(session: TargetSession, sql: Bookkeeping, pipeline: str, token: int) -> None:
+    """Refuse to commit when another run has raised the token since."""
+    current = _read(session, sql, pipeline)
+    if current != token:
+        raise FenceLost(
+            f"another run of {pipeline!r} took over (fence {current}, ours was {token}); "
+            "nothing was written",
+            hint="`flow runs` shows the other run",
+        )
+
+
+def _read(session: TargetSession, sql: Bookkeeping, pipeline: str) -> int | None:
+    rows = session.fetch(sql.read_fence, (pipeline,))
+    return int(str(rows[0][0])) if rows else None

@@ -1,0 +1,111 @@
+"""Staging: rows that are durable, judged, and not yet anyone's business.
+
+Spark's own commit protocol decides which task attempts count, so a retried or
+speculative task adds nothing. What was written is read back from the footers alone.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ematix_flow.errors import ContractError
+from ematix_flow.ports import StagedRows
+from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_SAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StagingArea:
+    """The staging of one pipeline; each run has its own folder in it."""
+
+    root: Path
+
+    def of_run(self, run_id: str) -> Path:
+        """Return the folder of one run."""
+        return self.root / run_id
+
+    def sweep(self) -> int:
+        """Remove what earlier runs left. Only the holder of the pipeline's lease may call this."""
+        left = list(self.root.iterdir()) if self.root.is_dir() else []
+        for folder in left:
+            shutil.rmtree(folder)
+        return len(left)
+
+
+def stage(frame: DataFrame, folder: Path) -> StagedRows:
+    """Run the job and return what is durable now."""
+    import pyarrow.parquet as pq
+
+    rows = folder / "rows"
+    frame.write.mode("error").parquet(str(rows))
+    files = tuple(sorted(rows.glob("*.parquet")))
+    if not files:
+        # Some engines write no file for no rows; the commit still wants the columns.
+        files = (rows / "empty.parquet",)
+        pq.write_table(frame.limit(0).toArrow(), files[0])
+    return StagedRows(
+        files=files, rows=sum(pq.read_metadata(file).num_rows for file in files)
+    )
+
+
+def require_clean(staged: StagedRows, contract: Contract) -> None:
+    """Refuse the load when any staged row broke a rule, naming rows by their keys."""
+    suspects = [file for file in staged.files if _has_verdict(file)]
+    if not suspects:
+        return
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+
+    dataset = ds.dataset(suspects, format="parquet")
+    bad = dataset.filter(pc.field(RULE_COLUMN).is_valid())
+    samples = bad.head(_SAMPLES).to_pylist()
+    if not samples:
+        return
+    count = bad.count_rows()
+    first = contract.rule(samples[0][RULE_COLUMN])
+    lines = [f"  {text}" for text in _described(samples, contract)]
+    if count > len(samples):
+        lines.append(f"  ... and {count - len(samples):,} more")
+    raise ContractError(
+        f"{count:,} of {staged.rows:,} rows break the declaration of {contract.table.name}; "
+        "nothing was written",
+        where=contract.table.location,
+        details="\n".join(lines),
+        hint=first.remedy,
+    )
+
+
+def _described(samples: list[dict[str, Any]], contract: Contract) -> Iterator[str]:
+    keys = contract.table.key_columns or tuple(column.name for column in contract.table.columns)[:4]
+    for row in samples:
+        named = ", ".join(f"{key}={_shown(row[key])}" for key in keys)
+        problem = contract.rule(row[RULE_COLUMN]).describe(row[VALUE_COLUMN])
+        yield f"row {named}: {problem}"
+
+
+def _shown(value: object) -> str:
+    return "NULL" if value is None else str(value)
+
+
+def _has_verdict(file: Path) -> bool:
+    """Tell from the footer whether any row of *file* may be bad, without reading a row."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(file)
+    index = metadata.schema.names.index(RULE_COLUMN)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        statistics = group.column(index).statistics
+        if statistics is None or statistics.null_count is None:
+            return True
+        if statistics.null_count < group.num_rows:
+            return True
+    return False
