@@ -19,7 +19,9 @@ from ematix_flow._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from ematix_flow.api import Flow as Flow
-    from ematix_flow.declare import decorators as ematix
+    from ematix_flow.declare import decorators as decorators
+
+    ematix = decorators
     from ematix_flow.declare.columns import natural_key as natural_key
     from ematix_flow.declare.columns import nullable as nullable
     from ematix_flow.declare.columns import pk as pk
@@ -44,9 +46,10 @@ if TYPE_CHECKING:
     from ematix_flow.spec.types import TimestampTZ as TimestampTZ
 
 _TYPES = (
-    "Array BigInt Boolean Bytes Date Double Float Integer JSON JSONB Numeric SmallInt String "
-    "Struct Text Timestamp TimestampTZ UUID"
-).split()
+    *("Array", "BigInt", "Boolean", "Bytes", "Date", "Double", "Float", "Integer", "JSON"),
+    *("JSONB", "Numeric", "SmallInt", "String", "Struct", "Text", "Timestamp", "TimestampTZ"),
+    "UUID",
+)
 
 _HOMES = {
     **dict.fromkeys(_TYPES, "ematix_flow.spec.types"),

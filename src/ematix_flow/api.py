@@ -117,16 +117,13 @@ class Flow:
         """Return what a run would do. Reads metadata, writes nothing, starts no Spark."""
         pipeline = self.project.pipeline(name)
         with located(pipeline.location):
-            return self._build_plan(pipeline)
-
-    def _build_plan(self, pipeline: Pipeline) -> Plan:
-        return build_plan(
-            pipeline,
-            project=self.project,
-            connections=self.connections,
-            capabilities=capabilities(),
-            state=_State(self._reader, self._target),
-        )
+            return build_plan(
+                pipeline,
+                project=self.project,
+                connections=self.connections,
+                capabilities=capabilities(),
+                state=_State(self._reader, self._target),
+            )
 
     def explain(self, name: str) -> Explanation:
         """Return the plan together with the engine and its settings."""

@@ -17,7 +17,8 @@ MASK = "***"
 _SHORTEST_SECRET = 4
 
 _CREDENTIAL_KEYS = (
-    r"(?:[\w.\-]*(?:password|passwd|pwd|secret|token|api[_\-]?key|access[_\-]?key|credential)[\w\-]*)"
+    r"(?:[\w.\-]*(?:password|passwd|pwd|secret|token|api[_\-]?key|access[_\-]?key|credential)"
+    r"[\w\-]*)"
 )
 _URL_PASSWORD = re.compile(r"(?P<head>[a-zA-Z][\w+.\-]*://[^\s/:@'\"]*:)(?P<secret>[^\s'\"]+)(?=@)")
 _KEY_VALUE = re.compile(

@@ -12,6 +12,6 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     >>> nearest("lod_orders", ["load_orders", "revenue"])
     'load_orders'
     """
-    by_folded = {option.casefold(): option for option in options}
+    by_folded = {option.casefold(): str(option) for option in options}
     found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None

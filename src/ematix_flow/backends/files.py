@@ -45,13 +45,13 @@ class FoundFiles:
 
 
 def find_files(root: Path, relation: str, suffix: str) -> FoundFiles:
-    """Return the files of *relation*: `root` itself if it is a file, else `root/relation[.suffix]`."""
+    """Return the files of *relation*: *root* itself, or what *root* holds under that name."""
     if root.is_file():
         if relation not in (root.stem, root.name):
             raise SourceError(
                 f"there is no table {relation!r}: the connection is the one file {root.name}, "
                 f"whose table is {root.stem!r}",
-                hint=f"SELECT ... FROM {root.stem}, or point the connection at a folder",
+                hint=f"read from {root.stem}, or point the connection at a folder",
             )
         return FoundFiles(path=root, files=(root,))
     if not root.is_dir():
@@ -86,7 +86,8 @@ def check_each(found: FoundFiles, check: Callable[[Path, bytes], str | None]) ->
             raise SourceError(f"{str(file)!r} cannot be read: {error.strerror}") from error
         if not start:
             raise SourceError(
-                f"{str(file)!r} is empty (0 bytes)", hint="was it written whole? remove or rewrite it"
+                f"{str(file)!r} is empty (0 bytes)",
+                hint="was it written whole? remove or rewrite it",
             )
         problem = check(file, start)
         if problem:

@@ -24,7 +24,7 @@ def backends() -> Mapping[str, Backend]:
         except ImportError as error:
             raise PlanError(
                 f"backend {entry.name!r} ({entry.value}) cannot be loaded: {error}",
-                hint=f"reinstall the package that provides it, or pip install ematix-flow[{entry.name}]",
+                hint="reinstall the package that provides it",
             ) from error
     return MappingProxyType(found)
 

@@ -81,15 +81,15 @@ def _story(folder: Path, loaded: list[tuple[str, int]], report: list[tuple[objec
     lines += [
         "",
         "Where the results are:",
-        f"  {folder / 'results' / 'warehouse.duckdb'}   tables shop.customers, shop.products, shop.orders",
-        f"  {folder / 'results' / 'reports.db'}         table revenue_by_country",
-        f"  {folder / 'pipelines.py'}                   what was declared",
+        f"  {folder}/results/warehouse.duckdb   shop.customers, shop.products, shop.orders",
+        f"  {folder}/results/reports.db         revenue_by_country",
+        f"  {folder}/pipelines.py               what was declared",
         "",
         "What to try next:",
-        f"  flow runs --project {folder}                          what was run, with timings",
-        f"  flow explain revenue_by_country --project {folder}    every step and its SQL",
-        f"  flow engine start --project {folder}                  keep Spark warm, then run again:",
+        f"  flow runs --project {folder}",
+        f"  flow explain revenue_by_country --project {folder}",
+        f"  flow engine start --project {folder}      # keeps Spark warm for the next runs",
         f"  flow run revenue_by_country --project {folder}",
-        "  flow init my-project                                  start your own",
+        "  flow init my-project",
     ]
     return "\n".join(lines)

@@ -30,7 +30,9 @@ def _customers(file: Path, draw: random.Random) -> None:
         for number in range(1, CUSTOMERS + 1)
     ]
     with closing(sqlite3.connect(file)) as database, database:
-        database.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, email TEXT, country TEXT)")
+        database.execute(
+            "CREATE TABLE customers (id INTEGER PRIMARY KEY, email TEXT, country TEXT)"
+        )
         database.executemany("INSERT INTO customers VALUES (?, ?, ?)", rows)
 
 

@@ -33,9 +33,7 @@ class Context:
         """Open the project."""
         from ematix_flow.api import Flow
 
-        return Flow.open(
-            self.project, modules=self.modules, engine=self.engine, observer=observer
-        )
+        return Flow.open(self.project, modules=self.modules, engine=self.engine, observer=observer)
 
 
 # How the running command speaks, for whoever reports its error.
@@ -49,10 +47,17 @@ def current_output() -> Output:
 
 def shared_options(command: Command) -> Command:
     """Add `--project --module --engine --format -v` and pass them on as one `Context`."""
+
     @wraps(command)
-    def with_context(  # type: ignore[no-untyped-def]  # click fills these by name
-        project, modules, engine, output_format, verbose, **arguments
-    ):
+    def with_context(
+        project: Path,
+        modules: tuple[str, ...],
+        engine: str | None,
+        output_format: str,
+        *,
+        verbose: bool,
+        **arguments: Any,
+    ) -> Any:
         context = Context(
             project=project,
             modules=modules,

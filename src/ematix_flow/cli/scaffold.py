@@ -10,7 +10,7 @@ from ematix_flow.errors import UsageError
 
 
 def copy_template(name: str, directory: Path) -> list[Path]:
-    """Copy a template into *directory* and return the files made; existing ones are never touched."""
+    """Copy a template and return the files made; what is already there is never touched."""
     source = files("ematix_flow.cli") / "templates" / name
     planned = [(directory / relative, content) for relative, content in _contents(source)]
     for path, _ in planned:

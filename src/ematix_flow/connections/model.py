@@ -47,7 +47,7 @@ class Connection:
 
     def resolved(self, secrets: SecretResolver) -> Self:
         """Return a copy whose `${...}` are replaced by their values, for use, never for show."""
-        texts = {
+        texts: dict[str, Any] = {
             each.name: secrets.expand(value)
             for each in _properties(type(self))
             if isinstance(value := getattr(self, each.name), str)
@@ -68,9 +68,7 @@ class Connection:
                 hint='add kind = "..."',
             )
         if kind not in KINDS:
-            raise UnknownName.among(
-                f"kind of connection {name!r}:", str(kind), KINDS, where=origin
-            )
+            raise UnknownName.among(f"kind of connection {name!r}:", str(kind), KINDS, where=origin)
         return KINDS[kind]._build(name, values, origin=origin, base=base)
 
     @classmethod
@@ -187,5 +185,3 @@ def _properties(model: type[Connection]) -> tuple[dataclasses.Field[Any], ...]:
 def _kind_of_url(url: object) -> str | None:
     scheme = str(url).partition("://")[0] if url else ""
     return scheme if scheme in KINDS else None
-
-

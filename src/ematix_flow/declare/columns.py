@@ -9,7 +9,12 @@ from typing import Annotated, Any, get_args, get_origin
 from ematix_flow._base.location import Location
 from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.table import Column
-from ematix_flow.spec.types import DataType, data_type_names, from_annotation
+from ematix_flow.spec.types import DATA_TYPES, DataType, from_annotation
+
+
+_KNOWN_TYPES = (
+    f"the types are {', '.join(kind.__name__ for kind in DATA_TYPES)}, importable from ematix_flow"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
         raise DeclarationError(
             f"the annotations of {cls.__name__} cannot be read: {error}",
             where=location,
-            hint=f"the types are {', '.join(data_type_names())}, importable from ematix_flow",
+            hint=_KNOWN_TYPES,
         ) from error
     columns = tuple(
         _column(name, hint, cls.__name__, location)
@@ -60,7 +65,8 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
 
 
 def _column(name: str, hint: Any, table: str, location: Location) -> Column:
-    annotation, marks = hint, ()
+    annotation: Any = hint
+    marks: tuple[object, ...] = ()
     if get_origin(hint) is Annotated:
         annotation, *found = get_args(hint)
         marks = tuple(found)
@@ -73,7 +79,7 @@ def _column(name: str, hint: Any, table: str, location: Location) -> Column:
                 where=location,
                 hint="call the marker: pk(), not pk" if callable(mark) else None,
             )
-    meanings = {mark.meaning for mark in marks}
+    meanings = {mark.meaning for mark in marks if isinstance(mark, ColumnMark)}
     return Column(
         name=name,
         type=typed[0],
@@ -93,7 +99,7 @@ def _typed(annotation: Any, name: str, table: str, location: Location) -> tuple[
         raise DeclarationError(
             f"column {name!r} of {table}: {problem}",
             where=location,
-            hint=f"the types are {', '.join(data_type_names())}, importable from ematix_flow",
+            hint=_KNOWN_TYPES,
         )
     return found
 

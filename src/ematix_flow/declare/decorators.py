@@ -46,9 +46,7 @@ def connection(cls: type) -> Connection:
     return built
 
 
-def table(
-    cls: Class | None = None, *, name: str | None = None, schema: str | None = None
-) -> Any:
+def table(cls: Class | None = None, *, name: str | None = None, schema: str | None = None) -> Any:
     """Declare a table: annotations are its columns, the name is the class's in snake_case."""
     location = caller_location()
 

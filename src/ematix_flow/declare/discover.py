@@ -23,6 +23,7 @@ _NOT_DECLARATIONS = {"setup", "conftest", "noxfile", "manage"}
 def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
     """Import the project's modules and return what they declared."""
     project = Project()
+    _forget_earlier_loads(config.directory)
     chosen = tuple(modules) or config.modules or tuple(_modules_of(config.directory))
     with declaring_into(project), _importable(config.directory):
         for name in chosen:
@@ -44,10 +45,35 @@ def _importable(directory: Path) -> Iterator[None]:
     """Let modules of the project import each other, without leaving the path behind."""
     sys.path.insert(0, str(directory))
     importlib.invalidate_caches()
+    # No bytecode: a file edited twice within a second would be read from the stale one.
+    writes_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
+        sys.dont_write_bytecode = writes_bytecode
         sys.path.remove(str(directory))
+
+
+# Python keeps modules by name, and many projects have a `pipelines`. A later load in the same
+# process (a test, a server) must see its own files as they are today.
+_loaded_directories: set[Path] = set()
+
+
+def _forget_earlier_loads(directory: Path) -> None:
+    _loaded_directories.add(directory)
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and any(_belongs(Path(file), earlier) for earlier in _loaded_directories):
+            del sys.modules[name]
+
+
+def _belongs(file: Path, directory: Path) -> bool:
+    """Tell whether *file* is the project's own: a .venv in its folder is not."""
+    if not file.is_relative_to(directory):
+        return False
+    folders = file.relative_to(directory).parts[:-1]
+    return all(folder.isidentifier() for folder in folders)
 
 
 def _import(name: str, directory: Path) -> ModuleType:
@@ -56,10 +82,6 @@ def _import(name: str, directory: Path) -> ModuleType:
         name = path.stem
         if path.parent != Path():
             sys.path.insert(0, str((directory / path.parent).absolute()))
-    # A second load in one process (tests, a server) must see today's file, not a cached module.
-    for loaded in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
-        if _lives_in(sys.modules[loaded], directory):
-            del sys.modules[loaded]
     try:
         return importlib.import_module(name)
     except FlowError:
@@ -78,7 +100,7 @@ def _import(name: str, directory: Path) -> ModuleType:
             where=Location(error.filename or name, error.lineno or 0),
             details=_pointed(error),
         ) from error
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # the boundary around user code
+    except (Exception, SystemExit) as error:  # the boundary around user code
         raise _broken(name, error) from error
 
 
@@ -110,8 +132,3 @@ def _pointed(error: SyntaxError) -> str | None:
     text = error.text.rstrip()
     indent = len(text) - len(text.lstrip())
     return f"    {text.lstrip()}\n    {' ' * max((error.offset or 1) - 1 - indent, 0)}^"
-
-
-def _lives_in(module: ModuleType, directory: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return file is not None and Path(file).is_relative_to(directory)

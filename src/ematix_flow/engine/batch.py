@@ -137,9 +137,7 @@ class BatchWalk:
             token=self._token,
             now=self.ports.clock.now(),
         )
-        self.rows = RowCounts(
-            read=self._staged.rows, inserted=done.inserted, deleted=done.deleted
-        )
+        self.rows = RowCounts(read=self._staged.rows, inserted=done.inserted, deleted=done.deleted)
 
     @property
     def _spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN202  # a SparkSession of either kind

@@ -98,8 +98,8 @@ def parse(value: str, *, why: str) -> EngineChoice:
     if value == "yarn":
         return EngineChoice(kind="master", address="yarn", target="yarn", why=why)
     if value.startswith("sc://"):
-        address = connect_address(value)
-        return EngineChoice(kind="connect", address=address.printable, target=value, why=why)
+        printable = connect_address(value).printable
+        return EngineChoice(kind="connect", address=printable, target=value, why=why)
     if value.startswith(("spark://", "k8s://")):
         if not value.partition("://")[2].strip("/"):
             raise ConfigError(f"engine {value!r} names no host ({why})")

@@ -17,6 +17,8 @@ from ematix_flow.engine.sizing import JAVA_OPTIONS, Sizing
 
 JARS = "spark.jars"
 EXTENSIONS = "spark.sql.extensions"
+WAREHOUSE = "spark.sql.warehouse.dir"
+_DERBY_HOME = "-Dderby.system.home="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +27,24 @@ class ClassicConf:
 
     :param values: The start-up conf, jars included.
     :param session: The conf of each session.
-    :param jars: Our connectors' jars, path to SHA-256.
+    :param jars: The connectors' jars, path to SHA-256.
+    :param additions: Other conf that the connectors brought.
     """
 
     master: str
     values: Mapping[str, str]
     session: Mapping[str, str]
     jars: Mapping[str, str] = field(default_factory=dict)
+    additions: Mapping[str, str] = field(default_factory=dict)
 
     def serves(self, other: ClassicConf) -> bool:
         """Say whether a Spark started with this conf can also run *other*.
 
-        More jars than needed do no harm; anything else that is fixed at the start must agree.
+        More connectors than needed do no harm; all else that is fixed at the start must agree.
         """
         return (
             other.jars.items() <= self.jars.items()
+            and other.additions.items() <= self.additions.items()
             and other.extensions <= self.extensions
             and other.fixed == self.fixed
         )
@@ -51,10 +56,19 @@ class ClassicConf:
 
     @property
     def fixed(self) -> dict[str, str]:
-        """Return what two confs must share: all but jars, extensions and the class archive."""
-        kept = {key: value for key, value in self.values.items() if key not in (JARS, EXTENSIONS)}
+        """Return what two confs must share.
+
+        That is all but what connectors add, the class archive, and the places for Spark's
+        litter, which nobody reads.
+        """
+        added = {JARS, EXTENSIONS, WAREHOUSE, *self.additions}
+        kept = {key: value for key, value in self.values.items() if key not in added}
         options = kept.get(JAVA_OPTIONS, "").split()
-        kept[JAVA_OPTIONS] = " ".join(part for part in options if not is_archive_option(part))
+        kept[JAVA_OPTIONS] = " ".join(
+            part
+            for part in options
+            if not is_archive_option(part) and not part.startswith(_DERBY_HOME)
+        )
         theirs = set(self.values.get(JARS, "").split(",")) - set(self.jars)
         return kept | {JARS: ",".join(sorted(theirs))}
 
@@ -80,7 +94,7 @@ def classic_conf(
     values["spark.master"] = master
     values.setdefault("spark.app.name", "ematix-flow")
     # Spark would leave these in the directory the user happens to be in.
-    values.setdefault("spark.sql.warehouse.dir", str(state_dir / "engine" / "warehouse"))
+    values.setdefault(WAREHOUSE, str(state_dir / "engine" / "warehouse"))
     lists = {JARS: tuple(hashes), EXTENSIONS: tuple(additions.get(EXTENSIONS, "").split(","))}
     for key, ours in lists.items():
         theirs = (sizing.value(key) or "").split(",")
@@ -90,12 +104,22 @@ def classic_conf(
         part
         for part in (
             values.get(JAVA_OPTIONS, ""),
-            f"-Dderby.system.home={_quoted(state_dir / 'engine' / 'derby')}",
+            f"{_DERBY_HOME}{_quoted(state_dir / 'engine' / 'derby')}",
             *archive_options(java),
         )
         if part
     )
-    return ClassicConf(master=master, values=values, session=sizing.session_conf(), jars=hashes)
+    return ClassicConf(
+        master=master,
+        values=values,
+        session=sizing.session_conf(),
+        jars=hashes,
+        additions={
+            key: value
+            for key, value in additions.items()
+            if key != EXTENSIONS and sizing.value(key) is None
+        },
+    )
 
 
 def _quoted(path: Path) -> str:

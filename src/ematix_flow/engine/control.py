@@ -129,7 +129,9 @@ class ControlServer:
         return {"ok": True}
 
 
-def ask(path: Path, command: str, *, seconds: float = ANSWER_SECONDS, **more: Any) -> dict[str, Any]:
+def ask(
+    path: Path, command: str, *, seconds: float = ANSWER_SECONDS, **more: Any
+) -> dict[str, Any]:
     """Send one command and return the answer. Raises OSError when nobody answers."""
     with closing(_connect(path, seconds)) as connection:
         return _exchange(connection, {"command": command, **more})

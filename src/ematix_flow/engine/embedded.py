@@ -51,7 +51,7 @@ def embedded_session(conf: ClassicConf, build: Callable[[ClassicConf], Any]) -> 
 
 def close_embedded() -> None:
     """Stop the embedded Spark, if this process has one. Safe to call twice."""
-    global _current  # noqa: PLW0603  # one context per process is Spark's rule
+    global _current  # one context per process is Spark's rule
     with _lock:
         embedded, _current = _current, None
     if embedded is None:

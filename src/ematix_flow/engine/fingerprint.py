@@ -26,6 +26,7 @@ class Fingerprint:
     conf: str
     extensions: tuple[str, ...] = ()
     jars: Mapping[str, str] = field(default_factory=dict)
+    additions: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self, wanted: Fingerprint) -> tuple[str, ...]:
         """Say what keeps a server with this fingerprint from running *wanted*; () if nothing."""
@@ -41,10 +42,12 @@ class Fingerprint:
         ]
         if self.conf != wanted.conf:
             found.append("Spark's start-up settings changed")
-        if not set(wanted.extensions) <= set(self.extensions):
-            found.append("Spark's extensions changed")
-        if not wanted.jars.items() <= self.jars.items():
-            found.append("the connector jars changed")
+        if not (
+            wanted.jars.items() <= self.jars.items()
+            and wanted.additions.items() <= self.additions.items()
+            and set(wanted.extensions) <= set(self.extensions)
+        ):
+            found.append("it lacks connectors of this run, or their jars changed")
         return tuple(found)
 
     def to_json(self) -> dict[str, Any]:
@@ -62,6 +65,7 @@ class Fingerprint:
             **text,
             extensions=tuple(data.get("extensions", ())),
             jars=dict(data.get("jars", {})),
+            additions=dict(data.get("additions", {})),
         )
 
 
@@ -78,4 +82,5 @@ def fingerprint_of(conf: ClassicConf, java: Java) -> Fingerprint:
         conf=hashlib.sha256(fixed.encode()).hexdigest()[:16],
         extensions=tuple(sorted(conf.extensions)),
         jars=dict(conf.jars),
+        additions=dict(conf.additions),
     )

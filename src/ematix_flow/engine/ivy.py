@@ -91,15 +91,17 @@ def _dependency(jar: LockedJar) -> str:
 
 
 def _ivy_jar() -> Path:
-    from pyspark.find_spark_home import _find_spark_home
+    import pyspark
 
-    found = sorted((Path(_find_spark_home()) / "jars").glob("ivy-*.jar"))
+    home = os.environ.get("SPARK_HOME", "")
+    places = (Path(pyspark.__file__).parent, *([Path(home)] if home else []))
+    found = [jar for place in places for jar in sorted((place / "jars").glob("ivy-*.jar"))]
     if not found:
         raise EngineError(
             "the installed pyspark holds no Ivy, so connector jars cannot be fetched",
             hint="pip install 'ematix-flow[spark]'",
         )
-    return found[-1]
+    return found[0]
 
 
 def _not_fetched(jars: Sequence[LockedJar], reason: str) -> JarError:

@@ -109,9 +109,7 @@ class JarCache:
             )
         return present
 
-    def _bring(
-        self, jars: Sequence[LockedJar], java: Java | None, *, force: bool = False
-    ) -> None:
+    def _bring(self, jars: Sequence[LockedJar], java: Java | None, *, force: bool = False) -> None:
         with self._locked(jars):
             # Looked at again under the lock: another process may just have fetched them.
             wanted = [jar for jar in jars if force or self._state(jar) != "ready"]

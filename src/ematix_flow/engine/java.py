@@ -70,11 +70,13 @@ def find_java(
     environ: Mapping[str, str] | None = None,
     *,
     cache: Path | None = None,
-    directories: tuple[str, ...] = COMMON_DIRECTORIES,
+    directories: tuple[str, ...] | None = None,
 ) -> Java:
     """Return the first usable Java, or raise `JavaNotFound` with all that was looked at."""
     environ = os.environ if environ is None else environ
     looked_at: list[str] = []
+    if directories is None:
+        directories = COMMON_DIRECTORIES
     for origin, home in _candidates(environ, directories):
         version = _version_of(home)
         if version is None:

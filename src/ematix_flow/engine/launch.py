@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ematix_flow._base.redact import redact
+from ematix_flow.engine.archive import is_archive_option
 from ematix_flow.engine.java import Java
+from ematix_flow.engine.sizing import JAVA_OPTIONS
 from ematix_flow.errors import EngineError
 
 LOG_LIMIT_BYTES = 10 * 1024 * 1024
@@ -40,6 +42,18 @@ def start_jvm(conf: Mapping[str, str], *, java: Java, log: Path) -> Any:
     Everything in *conf* is visible on the JVM's command line; secrets are set
     later, on the context.
     """
+    try:
+        return _start(conf, java, log)
+    except EngineError:
+        options = conf.get(JAVA_OPTIONS, "").split()
+        kept = [option for option in options if not is_archive_option(option)]
+        if kept == options:
+            raise
+        # A damaged class archive must not cost the run: start once more without it.
+        return _start({**conf, JAVA_OPTIONS: " ".join(kept)}, java, log)
+
+
+def _start(conf: Mapping[str, str], java: Java, log: Path) -> Any:
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -51,7 +65,8 @@ def start_jvm(conf: Mapping[str, str], *, java: Java, log: Path) -> Any:
         # Python 3.12 warns about pyspark's way of starting a process beside threads.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
-            return launch_gateway(spark_conf, popen_kwargs={"stdout": output, "stderr": output})
+            start: Any = launch_gateway
+            return start(spark_conf, popen_kwargs={"stdout": output, "stderr": output})
         except PySparkRuntimeError:
             raise EngineError(
                 f"Spark's JVM did not start ({java})",

@@ -45,7 +45,7 @@ def _groups(root: Path) -> tuple[Path, ...]:
     found: list[Path] = []
     mount = root / "sys/fs/cgroup"
     for line in _text(root / "proc/self/cgroup").splitlines():
-        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
         base = mount / controllers if controllers else mount
         inside = base / path.lstrip("/")
         found += [inside, *(up for up in inside.parents if up.is_relative_to(base))]

@@ -119,7 +119,10 @@ def _begin(pipeline: str, context: RunContext, *, new: bool) -> RunRecord:
         return replace(left_open, attempt=left_open.attempt + 1, steps=())
     if left_open is not None:
         # Nobody will adopt it now, so it must not stay open.
-        presumed = {"type": "PresumedFailed", "what": "the process died; superseded by --new"}
+        presumed: dict[str, object] = {
+            "type": "PresumedFailed",
+            "what": "the process died; superseded by --new",
+        }
         context.log.ended(
             replace(left_open, status=RunStatus.FAILED, ended_at=iso(now), error=presumed)
         )

@@ -7,68 +7,44 @@ reconfigured and never stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ematix_flow.engine import embedded
-from ematix_flow.engine.archive import OPTION as ARCHIVE_OPTION
 from ematix_flow.engine.choice import EngineChoice
 from ematix_flow.engine.classic_conf import ClassicConf, classic_conf
 from ematix_flow.engine.connect import check_version, patience, preflight
 from ematix_flow.engine.connect_mode import connect_mode, connected
+from ematix_flow.engine.embedded import close_embedded
+from ematix_flow.engine.installed import require_classic, require_pyspark
 from ematix_flow.engine.jars import JarCache
 from ematix_flow.engine.java import Java, find_java
 from ematix_flow.engine.launch import jvm_environment, quiet_pyspark, start_jvm, stop_jvm
+from ematix_flow.engine.opened import EngineReport, Mode, OpenEngine
 from ematix_flow.engine.sail import sail_server
-from ematix_flow.engine.sizing import JAVA_OPTIONS, Sizing
+from ematix_flow.engine.server_lease import use
+from ematix_flow.engine.server_status import Wanted
+from ematix_flow.engine.sizing import Sizing
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Mode = Literal["embedded", "warm", "remote", "borrowed"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineReport:
-    """Which engine a run was on, for its record and for `flow doctor`."""
-
-    engine: str
-    mode: Mode
-    address: str
-    spark_version: str
-    java: str | None
-    why: str
-    notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """Return the report as records store it."""
-        return {
-            "engine": self.engine,
-            "mode": self.mode,
-            "address": self.address,
-            "spark_version": self.spark_version,
-            "java": self.java,
-            "why": self.why,
-            "notes": list(self.notes),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenEngine:
-    """An engine that is up. `session` belongs to one run alone."""
-
-    session: SparkSession
-    report: EngineReport
-    _another: Callable[[], SparkSession]
-
-    def new_session(self) -> SparkSession:
-        """Return one more isolated session: own temp views, own conf."""
-        return self._another()
+__all__ = [
+    "EngineReport",
+    "Mode",
+    "OpenEngine",
+    "borrow",
+    "classic_session",
+    "close_embedded",
+    "connect_session",
+    "open_engine",
+]
 
 
 @contextmanager
@@ -87,22 +63,28 @@ def open_engine(
     :param state_dir: The project's `.ematix-flow`, for logs and the warm server.
     :param batch: Batch runs may use the warm server; streams need a driver of their own.
     """
-    _require_pyspark()
+    require_pyspark()
     state_dir = state_dir.absolute()
     with ExitStack() as stack:
         match choice.kind:
             case "local" | "master":
-                _require_classic()
+                require_classic()
                 java = find_java()
-                conf = classic_conf(
-                    master=choice.target,
-                    sizing=sizing,
-                    connectors=connectors,
-                    jars=jars or JarCache(),
-                    java=java,
-                    state_dir=state_dir,
-                )
-                engine = _embed(stack, choice, conf, java, state_dir)
+                cache = jars or JarCache()
+
+                @lru_cache
+                def conf_for(names: tuple[str, ...]) -> ClassicConf:
+                    return classic_conf(
+                        master=choice.target,
+                        sizing=sizing,
+                        connectors=names,
+                        jars=cache,
+                        java=java,
+                        state_dir=state_dir,
+                    )
+
+                wanted = Wanted(java=java, connectors=tuple(connectors), conf_for=conf_for)
+                engine = _local(stack, choice, wanted, state_dir, batch=batch)
             case "connect":
                 engine = _remote(stack, choice, choice.target, sizing.session_conf())
             case "sail":
@@ -116,7 +98,7 @@ def open_engine(
 def borrow(session: SparkSession) -> OpenEngine:
     """Wrap a session that the caller owns."""
     classic = hasattr(session, "_jsparkSession")
-    address = session.sparkContext.master if classic else "sc://"
+    address = str(session.sparkContext.master) if classic else "sc://"
     report = EngineReport(
         engine="borrowed",
         mode="borrowed",
@@ -147,7 +129,7 @@ def classic_session(
     values = {**conf.values, **conf.session}
     local = conf.master.startswith("local")
     with jvm_environment(java, local=local):
-        gateway = _start(values, java, log)
+        gateway = start_jvm(values, java=java, log=log)
         try:
             spark_conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
             spark_conf.setAll([*values.items(), *(secrets or {}).items()])
@@ -158,25 +140,13 @@ def classic_session(
             raise
 
 
-def _start(values: dict[str, str], java: Java, log: Path) -> Any:
-    try:
-        return start_jvm(values, java=java, log=log)
-    except EngineError:
-        options = values.get(JAVA_OPTIONS, "").split()
-        kept = [option for option in options if not option.startswith(ARCHIVE_OPTION)]
-        if kept == options:
-            raise
-        # A damaged class archive must not cost the run: start once more without it.
-        values[JAVA_OPTIONS] = " ".join(kept)
-        return start_jvm(values, java=java, log=log)
-
-
-def connect_session(url: str, settings: Mapping[str, str]) -> SparkSession:
+def connect_session(url: str, settings: Mapping[str, str]) -> Any:
     """Build a session on a Connect server, with *settings* of its own."""
     from pyspark.sql.connect.session import SparkSession
 
     quiet_pyspark()
-    session = SparkSession.builder.remote(url).create()
+    # Its class is not pyspark.sql.SparkSession, but a program may treat it as one.
+    session: Any = SparkSession.builder.remote(url).create()
     try:
         patience(session)
         with translating():
@@ -187,13 +157,36 @@ def connect_session(url: str, settings: Mapping[str, str]) -> SparkSession:
     return session
 
 
+def _local(
+    stack: ExitStack, choice: EngineChoice, wanted: Wanted, state_dir: Path, *, batch: bool
+) -> OpenEngine:
+    """Use the warm server where that is possible, else Spark in this process."""
+    conf = wanted.conf_for(wanted.connectors)
+    notes: tuple[str, ...] = ()
+    if choice.kind == "local" and batch and not embedded.in_use():
+        lease, notes = use(state_dir, wanted)
+        if lease is not None:
+            stack.callback(lease.close)
+            return _remote(
+                stack,
+                replace(choice, address=lease.address),
+                lease.url,
+                conf.session,
+                mode="warm",
+                java=str(wanted.java),
+                notes=notes,
+            )
+    return _embed(stack, choice, conf, wanted.java, state_dir=state_dir, notes=notes)
+
+
 def _embed(
     stack: ExitStack,
     choice: EngineChoice,
     conf: ClassicConf,
     java: Java,
+    *,
     state_dir: Path,
-    notes: tuple[str, ...] = (),
+    notes: tuple[str, ...],
 ) -> OpenEngine:
     if connected():
         raise EngineError(
@@ -206,7 +199,7 @@ def _embed(
     )
 
     def another() -> SparkSession:
-        session = base.newSession()
+        session: SparkSession = base.newSession()
         for key, value in conf.session.items():
             if session.conf.isModifiable(key):
                 session.conf.set(key, value)
@@ -243,7 +236,7 @@ def _remote(
     stack.enter_context(connect_mode())
 
     def another() -> SparkSession:
-        session = connect_session(url, settings)
+        session: SparkSession = connect_session(url, settings)
         stack.callback(_stop, session)
         return session
 
@@ -265,23 +258,3 @@ def _remote(
 def _stop(session: SparkSession) -> None:
     with suppress(Exception):  # the server may be gone; the run's own outcome stands
         session.stop()
-
-
-def _require_pyspark() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("pyspark") is None:
-        raise EngineError(
-            "running pipelines needs pyspark, which is not installed",
-            hint="pip install 'ematix-flow[spark]' (or 'ematix-flow[sail]' to run without Java)",
-        )
-
-
-def _require_classic() -> None:
-    from pyspark.util import is_remote_only
-
-    if is_remote_only():
-        raise EngineError(
-            "the installed pyspark-client can only connect to a server; it holds no Spark to run",
-            hint="use the engine 'sail' or 'sc://...', or: pip install 'ematix-flow[spark]'",
-        )

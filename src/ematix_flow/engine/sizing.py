@@ -118,6 +118,16 @@ def _semantics() -> list[Setting]:
     return [
         Setting("spark.sql.session.timeZone", "UTC", "one time zone on every machine"),
         Setting("spark.sql.ansi.enabled", "true", "overflows and bad casts are errors, not NULLs"),
+        Setting(
+            "spark.sql.parquet.outputTimestampType",
+            "TIMESTAMP_MICROS",
+            "staged instants say that they are instants",
+        ),
+        Setting(
+            "spark.sql.parquet.datetimeRebaseModeInWrite",
+            "CORRECTED",
+            "dates before 1582 are staged as they are",
+        ),
     ]
 
 

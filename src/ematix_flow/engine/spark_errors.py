@@ -63,21 +63,28 @@ def translating(*, where: Location | str | None = None) -> Iterator[None]:
 
 def translate(error: BaseException, *, where: Location | str | None = None) -> FlowError | None:
     """Return our error for one of Spark's, or None for an exception that is not Spark's."""
-    family = type(error).__module__.partition(".")[0]
-    if family == "grpc":
-        return _from_grpc(_status(error), str(error), where)
-    if family == "py4j":
-        return _from_py4j(error, where)
-    if family != "pyspark":
-        return None
-    name = type(error).__name__
-    if name == "SparkConnectGrpcException":
-        return _from_grpc(_status(error), str(error), where)
-    if name == "RetriesExceeded":
-        return _unreachable(where)
-    if name == "PythonException":
-        return _from_python(str(error), where)
-    return _from_facts(_facts(_text(error)), analysis=_is_analysis(error), where=where)
+    match type(error).__module__.partition(".")[0]:
+        case "grpc":
+            return _from_grpc(_status(error), str(error), where)
+        case "py4j":
+            return _from_py4j(error, where)
+        case "pyspark":
+            return _from_pyspark(error, where)
+        case _:
+            return None
+
+
+def _from_pyspark(error: BaseException, where: Location | str | None) -> FlowError:
+    match type(error).__name__:
+        case "SparkConnectGrpcException":
+            return _from_grpc(_status(error), str(error), where)
+        case "RetriesExceeded":
+            return _unreachable(where)
+        case "PythonException":
+            return _from_python(str(error), where)
+        case _:
+            facts = _facts(_text(error))
+            return _from_facts(facts, analysis=_is_analysis(error), where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +118,9 @@ def _facts(text: str) -> _Facts:
     excerpt = _EXCERPT.search(head)
     headline = head[: excerpt.start()] if excerpt else head
     headline = _PLAN_TREE.sub("", _CONDITION.sub("", headline))
-    causes = [found[2] or found[1] for found in (*_LOST_TASK.finditer(text), *_CAUSE.finditer(text))]
+    causes = [
+        found[2] or found[1] for found in (*_LOST_TASK.finditer(text), *_CAUSE.finditer(text))
+    ]
     return _Facts(
         condition=condition[1] if condition else "",
         state=state[1] if state else "",
@@ -171,7 +180,7 @@ def _first_line(text: str) -> str:
 def _from_python(text: str, where: Location | str | None) -> UserCodeError:
     """The worker's traceback is the user's own evidence: it is kept whole."""
     begin = text.find("Traceback (most recent call last)")
-    traceback = text[begin:].split("\n\nJVM stacktrace:")[0].strip() if begin >= 0 else text.strip()
+    traceback = text[max(begin, 0) :].partition("\n\nJVM stacktrace:")[0].strip()
     return UserCodeError(
         f"Python code raised in a Spark task: {traceback.splitlines()[-1]}",
         where=where,

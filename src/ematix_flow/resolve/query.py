@@ -48,7 +48,9 @@ def resolve_query(pipeline: Pipeline, *, dialect: str, source: SourceHandle) -> 
             hint="return the SELECT, or set source_table= to read a table whole",
         )
     query = parse_query(text, dialect=dialect, where=pipeline.location)
-    return ResolvedQuery(text=text.strip().rstrip(";"), dialect=dialect, tables=table_references(query))
+    return ResolvedQuery(
+        text=text.strip().rstrip(";"), dialect=dialect, tables=table_references(query)
+    )
 
 
 def _call(pipeline: Pipeline, source: SourceHandle) -> object:

@@ -69,9 +69,7 @@ class Contract:
     @classmethod
     def of(cls, table: Table) -> Contract:
         """Return the contract that *table* declares."""
-        promises = [
-            (column, kind) for column in table.columns for kind in _promises(column)
-        ]
+        promises = [(column, kind) for column in table.columns for kind in _promises(column)]
         rules = tuple(
             Rule(number=number, column=column.name, kind=kind, type=column.type)
             for number, (column, kind) in enumerate(promises, start=1)

@@ -7,9 +7,15 @@ Each is a frozen value (`Numeric(10, 2)`) and, subscripted, an annotation
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin
+
+_LONGEST_STRING = 2**31 - 1
+
+
+def _is_count(value: object, least: int, most: int) -> bool:
+    """Tell whether *value*, which users write in brackets, is a number in range."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class String(DataType):
     length: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.length, int) or self.length < 1:
+        if not _is_count(self.length, 1, _LONGEST_STRING):
             raise ValueError(f"String[n] takes a positive length, not {self.length!r}")
 
     def __str__(self) -> str:
@@ -82,9 +88,9 @@ class Numeric(DataType):
     scale: int = 0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.precision, int) and 1 <= self.precision <= 38):
+        if not _is_count(self.precision, 1, 38):
             raise ValueError(f"Numeric[p, s] takes a precision of 1 to 38, not {self.precision!r}")
-        if not (isinstance(self.scale, int) and 0 <= self.scale <= self.precision):
+        if not _is_count(self.scale, 0, self.precision):
             raise ValueError(
                 f"Numeric[{self.precision}, s] takes a scale of 0 to {self.precision}, "
                 f"not {self.scale!r}"
@@ -155,13 +161,14 @@ class Struct(DataType):
         return "Struct[" + ", ".join(f"{name} {kind}" for name, kind in self.fields) + "]"
 
 
-def data_type_names() -> Iterator[str]:
-    """Yield the name of every type, for messages and documentation."""
-    yield from (kind.__name__ for kind in DataType.__subclasses__())
+DATA_TYPES: tuple[type[DataType], ...] = (
+    *(SmallInt, Integer, BigInt, Float, Double, Boolean, Text, String, Numeric),
+    *(Date, Timestamp, TimestampTZ, JSON, JSONB, UUID, Bytes, Array, Struct),
+)
 
 
 def from_annotation(annotation: Any) -> tuple[DataType, bool] | None:
-    """Return (type, nullable) of an annotation such as `String[2] | None`, or None if it is no type."""
+    """Return (type, nullable) of `String[2] | None` and its like; None if it is no type."""
     if get_origin(annotation) in (Union, types.UnionType):
         inner = [arg for arg in get_args(annotation) if arg is not type(None)]
         found = from_annotation(inner[0]) if len(inner) == 1 else None

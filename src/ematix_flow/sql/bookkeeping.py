@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow._base.location import Location
+from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Text
 from ematix_flow.sql.ddl import create_table
 from ematix_flow.sql.identifiers import column, table

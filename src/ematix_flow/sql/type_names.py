@@ -103,7 +103,7 @@ def type_name(kind: DataType, dialect: str) -> str:
         case Struct(fields), "duckdb":
             inner = ", ".join(f'"{n}" {type_name(kind, dialect)}' for n, kind in fields)
             return f"STRUCT({inner})"
-        case (Array() | Struct()), _:
+        case ((Array() | Struct()), _):
             raise NotSupported(
                 f"{kind} cannot be held by {dialect}",
                 hint="store it as JSON: declare the column JSON and convert with to_json(...)",

@@ -27,23 +27,25 @@ _EXACT_DIGITS = 38
 
 def judge(frame: DataFrame, contract: Contract) -> DataFrame:
     """Return the declared columns in their declared types, and the verdict on each row."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     found = _match_columns(frame, contract)
-    raw = {column.name: F.col(_quoted(found[column.name])) for column in contract.table.columns}
+    raw = {
+        column.name: functions.col(_quoted(found[column.name])) for column in contract.table.columns
+    }
     types = {field.name: field.dataType for field in frame.schema.fields}
     cast = {
         column.name: _cast(raw[column.name], types[found[column.name]], column)
         for column in contract.table.columns
     }
-    broken, value = F.lit(None).cast("int"), F.lit(None).cast("string")
+    broken, value = functions.lit(None).cast("int"), functions.lit(None).cast("string")
     # Built backwards, so that the first rule of the first column is tried first.
     for rule in reversed(contract.rules):
         breaks = _breaks(rule, raw[rule.column], cast[rule.column], types[found[rule.column]])
         if breaks is None:
             continue
-        broken = F.when(breaks, F.lit(rule.number)).otherwise(broken)
-        value = F.when(breaks, raw[rule.column].cast("string")).otherwise(value)
+        broken = functions.when(breaks, functions.lit(rule.number)).otherwise(broken)
+        value = functions.when(breaks, raw[rule.column].cast("string")).otherwise(value)
     return frame.select(
         *(cast[column.name].alias(column.name) for column in contract.table.columns),
         broken.alias(RULE_COLUMN),
@@ -93,19 +95,19 @@ def _cast(raw: Column, actual: DataType, column: DeclaredColumn) -> Column:
 
 def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column | None:
     """Return the condition under which a row breaks *rule*; None where no row can."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     match rule.kind:
         case RuleKind.NOT_NULL:
             return raw.isNull()
         case RuleKind.LENGTH:
             assert isinstance(rule.type, String)
-            return F.length(cast) > rule.type.length
+            return functions.length(cast) > rule.type.length
         case RuleKind.TYPE:
             if isinstance(rule.type, UUID):
                 return raw.isNotNull() & ~raw.cast("string").rlike(_UUID)
             if isinstance(rule.type, JSON | JSONB):
-                return raw.isNotNull() & F.try_parse_json(raw.cast("string")).isNull()
+                return raw.isNotNull() & functions.try_parse_json(raw.cast("string")).isNull()
             if _same(actual, type_name(rule.type, "spark")):
                 return None
             return raw.isNotNull() & (cast.isNull() | _loses(raw, cast, actual, rule))
@@ -113,22 +115,25 @@ def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column |
 
 def _loses(raw: Column, cast: Column, actual: DataType, rule: Rule) -> Column:
     """Tell whether the cast changed the value: digits rounded away, a time of day dropped."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     simple = actual.simpleString()
     if simple == "string":
         if isinstance(rule.type, Numeric):
-            # The widest decimal that still holds the declared integer digits keeps what was written.
-            exact = f"decimal({_EXACT_DIGITS},{_EXACT_DIGITS - rule.type.precision + rule.type.scale})"
+            # The widest decimal that still holds the declared integer digits keeps all of it.
+            scale = _EXACT_DIGITS - rule.type.precision + rule.type.scale
+            exact = f"decimal({_EXACT_DIGITS},{scale})"
             return ~cast.eqNullSafe(raw.try_cast(exact))
-        return F.lit(False)
+        return functions.lit(False)
     if simple.startswith(("array", "struct", "map", "variant", "binary")):
-        return F.lit(False)
+        return functions.lit(False)
     return ~cast.try_cast(simple).eqNullSafe(raw)
 
 
 def _same(actual: DataType, wanted: str) -> bool:
-    return actual.simpleString().replace(" ", "") == wanted.lower().replace(" ", "").replace("`", "")
+    return actual.simpleString().replace(" ", "") == wanted.lower().replace(" ", "").replace(
+        "`", ""
+    )
 
 
 def _quoted(name: str) -> str:

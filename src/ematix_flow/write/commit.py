@@ -48,8 +48,8 @@ def commit(
                 counts[statement.effect] += session.execute(statement.sql)
             if counts[Effect.INSERTED] != staged.rows:
                 raise TargetError(
-                    f"{name} took {counts[Effect.INSERTED]:,} rows, but {staged.rows:,} were staged; "
-                    "the load was rolled back",
+                    f"{name} took {counts[Effect.INSERTED]:,} rows, but {staged.rows:,} were "
+                    "staged; the load was rolled back",
                     hint="is there a trigger or rule on the table that drops rows?",
                 )
             write_entry(

@@ -46,6 +46,9 @@ def write_entry(
     session.execute(sql.delete_ledger, (pipeline, target))
     session.execute(
         sql.insert_ledger,
-        (pipeline, target, _GENERATION, run_id, _EPOCH, None, None, None)
-        + (inserted, deleted, iso(now)),
+        (
+            *(pipeline, target, _GENERATION, run_id, _EPOCH),
+            *(None, None, None),  # window and watermark come with incremental loads
+            *(inserted, deleted, iso(now)),
+        ),
     )

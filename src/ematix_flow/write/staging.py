@@ -51,9 +51,7 @@ def stage(frame: DataFrame, folder: Path) -> StagedRows:
         # Some engines write no file for no rows; the commit still wants the columns.
         files = (rows / "empty.parquet",)
         pq.write_table(frame.limit(0).toArrow(), files[0])
-    return StagedRows(
-        files=files, rows=sum(pq.read_metadata(file).num_rows for file in files)
-    )
+    return StagedRows(files=files, rows=sum(pq.read_metadata(file).num_rows for file in files))
 
 
 def require_clean(staged: StagedRows, contract: Contract) -> None:

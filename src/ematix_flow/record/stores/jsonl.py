@@ -58,9 +58,7 @@ class JsonlRunLog:
 
     def open_run(self, pipeline: str) -> RunRecord | None:
         """Return the newest run of *pipeline* that began and never ended."""
-        return next(
-            (run for run in self.runs(pipeline) if run.status is RunStatus.RUNNING), None
-        )
+        return next((run for run in self.runs(pipeline) if run.status is RunStatus.RUNNING), None)
 
     def _append(self, event: dict[str, object]) -> None:
         line = json.dumps(redact_data({"version": VERSION, **event})) + "\n"

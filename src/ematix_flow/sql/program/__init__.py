@@ -29,7 +29,9 @@ class Statement:
     sql: str
 
 
-def write_program(mode: Mode, declared: Table, name: TableName, dialect: str) -> tuple[Statement, ...]:
+def write_program(
+    mode: Mode, declared: Table, name: TableName, dialect: str
+) -> tuple[Statement, ...]:
     """Return the statements that apply staged rows to the target, in order."""
     match mode:
         case Mode.APPEND:
@@ -48,7 +50,5 @@ def _insert(declared: Table, name: TableName, dialect: str) -> Statement:
     rows = exp.select(*(column(each.name) for each in declared.columns)).from_(
         table(TableName(name=STAGING))
     )
-    insert = exp.Insert(
-        this=exp.Schema(this=table(name), expressions=columns), expression=rows
-    )
+    insert = exp.Insert(this=exp.Schema(this=table(name), expressions=columns), expression=rows)
     return Statement(effect=Effect.INSERTED, sql=insert.sql(dialect=dialect))

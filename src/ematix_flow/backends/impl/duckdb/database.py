@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.base import missing_driver
-from ematix_flow.errors import FlowError, QueryError, SourceError, SourceMissing, TargetBusy, TargetError
+from ematix_flow.errors import (
+    FlowError,
+    QueryError,
+    SourceError,
+    SourceMissing,
+    TargetBusy,
+    TargetError,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -87,6 +94,13 @@ def translating(path: Path) -> Iterator[None]:
             case "BinderException" | "CatalogException" | "ParserException":
                 raise QueryError(
                     f"DuckDB refuses the query: {first_line}", where=str(path)
+                ) from error
+            case "ConstraintException":
+                raise TargetError(
+                    "DuckDB refuses a row that is already there or breaks a constraint: "
+                    f"{first_line}",
+                    where=str(path),
+                    hint="append adds rows; filter what was loaded before, or use mode truncate",
                 ) from error
             case _:
                 raise TargetError(f"DuckDB: {first_line}", where=str(path)) from error

@@ -8,7 +8,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from ematix_flow.errors import FlowError, QueryError, SourceError, SourceMissing, TargetBusy, TargetError
+from ematix_flow.errors import (
+    FlowError,
+    QueryError,
+    SourceError,
+    SourceMissing,
+    TargetBusy,
+    TargetError,
+)
 
 _MAGIC = b"SQLite format 3\x00"
 # How long to wait for another writer before giving up.
@@ -33,9 +40,12 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """Open an existing database for looking."""
     check_file(path)
     uri = f"file:{quote(str(path))}?mode=ro"
-    with translating(path), closing(
-        sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
-    ) as database:
+    with (
+        translating(path),
+        closing(
+            sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+        ) as database,
+    ):
         yield database
 
 
@@ -49,9 +59,10 @@ def read_write(path: Path) -> Iterator[sqlite3.Connection]:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
-    with translating(path), closing(
-        sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-    ) as database:
+    with (
+        translating(path),
+        closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database,
+    ):
         yield database
 
 
@@ -71,5 +82,11 @@ def translating(path: Path) -> Iterator[None]:
         if error.sqlite_errorname == "SQLITE_ERROR":
             raise QueryError(f"SQLite refuses the query: {error}", where=str(path)) from error
         raise TargetError(f"SQLite: {error}", where=str(path)) from error
+    except sqlite3.IntegrityError as error:
+        raise TargetError(
+            f"SQLite refuses a row that is already there or breaks a constraint: {error}",
+            where=str(path),
+            hint="append adds rows; filter what was loaded before, or use mode truncate",
+        ) from error
     except sqlite3.Error as error:
         raise TargetError(f"SQLite: {error}", where=str(path)) from error

@@ -38,7 +38,7 @@ class SqliteReader:
         raise NotSupported("sqlite runs the whole query itself")
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Run *query* and return its result, spooled so that the driver holds one batch at a time."""
+        """Run *query* and spool its result, so that the driver holds one batch at a time."""
         spool = scratch / "source.parquet"
         with read_only(self.path) as database:
             _spool(database, query, spool)

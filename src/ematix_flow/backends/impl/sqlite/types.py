@@ -14,11 +14,15 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError, SourceError
+from ematix_flow.spec.table import Column, Table
+from ematix_flow.spec.types import TimestampTZ
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DECIMAL = re.compile(r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.I)
+_DECIMAL = re.compile(
+    r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,9 @@ def read_as(declared: str, storage: set[str]) -> ReadAs:
             return ReadAs(pa.string(), str)
 
 
-def to_arrow(rows: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Sequence[ReadAs]) -> pa.RecordBatch:
+def to_arrow(
+    rows: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Sequence[ReadAs]
+) -> pa.RecordBatch:
     """Return rows as one Arrow batch; a value that is not its column's type is an error."""
     import pyarrow as pa
 
@@ -80,7 +86,9 @@ def to_arrow(rows: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Seque
         try:
             arrays.append(pa.array(values, type=kind.arrow))
         except pa.ArrowInvalid as error:
-            bad = next(row for row, value in zip(rows, values, strict=True) if not _fits(value, kind))
+            bad = next(
+                row for row, value in zip(rows, values, strict=True) if not _fits(value, kind)
+            )
             raise _misfit(name, bad[index], kind, names, bad) from error
     return pa.record_batch(arrays, names=list(names))
 
@@ -100,7 +108,8 @@ def _misfit(
 ) -> SourceError:
     shown = ", ".join(f"{n}={v!r}" for n, v in list(zip(names, row, strict=True))[:4])
     return SourceError(
-        f"column {name!r} holds {value!r}, which is not {kind.arrow} as its type says (row {shown})",
+        f"column {name!r} holds {value!r}, which is not {kind.arrow}, its declared type "
+        f"(row {shown})",
         hint=f"CAST({name} AS TEXT) in the query to take it as it is",
     )
 
@@ -152,22 +161,27 @@ def _instant(value: Any) -> datetime:
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
 
-def to_sqlite(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[Any, ...]]:
+def to_sqlite(batch: pa.RecordBatch, table: Table) -> list[tuple[Any, ...]]:
     """Return an Arrow batch as rows that SQLite stores without loss.
 
     Decimals, dates and times become canonical text: SQLite has no exact form of its own.
     """
-    return list(zip(*(_stored(batch, name, keys) for name in batch.schema.names), strict=True))
+    stored = (_stored(batch, column, table.key_columns) for column in table.columns)
+    return list(zip(*stored, strict=True))
 
 
-def _stored(batch: pa.RecordBatch, name: str, keys: Sequence[str]) -> list[Any]:
+def _stored(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> list[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    name = declared.name
     column = batch.column(name)
     kind = column.type
+    if isinstance(declared.type, TimestampTZ) and kind.tz is None:
+        # 96-bit Parquet timestamps are instants that do not say so.
+        column = pc.assume_timezone(column, "UTC")
     if pa.types.is_floating(kind):
-        nan = pc.fill_null(pc.is_nan(column), False)  # noqa: FBT003  # pyarrow's own signature
+        nan = pc.fill_null(pc.is_nan(column), False)
         if pc.any(nan).as_py():
             row = batch.filter(nan).slice(0, 1).to_pylist()[0]
             named = ", ".join(f"{key}={row[key]!r}" for key in keys) or str(row)

@@ -55,8 +55,7 @@ class SqliteSession:
                 # 96-bit timestamps reach further than nanoseconds can count.
                 opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
                 for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-                    rows = to_sqlite(batch.select(names), table.key_columns)
-                    self.database.executemany(insert, rows)
+                    self.database.executemany(insert, to_sqlite(batch, table))
 
     @contextmanager
     def transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:

@@ -1,0 +1,73 @@
+# Everything a newcomer or CI runs. Needs Python 3.11 or newer and make; no root, no Java, no uv.
+.POSIX:
+.NOTPARALLEL:
+.PHONY: help env demo java check lock-check test test-fast test-lowest wheel bench soak lock upgrade clean
+
+# The Python to build environments with; found when empty (see tools/python.sh).
+PYTHON =
+# More options for pytest, e.g. make test-fast PYTEST_ARGS='-x -k ledger'
+PYTEST_ARGS =
+
+SETUP = PYTHON='$(PYTHON)' sh tools/env.sh
+STEP = sh tools/step.sh
+BIN = .venv/bin
+PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | awk -F '	' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+demo: ## set up what a run needs and run the demo project
+	@$(SETUP) .venv build spark+duckdb -e .
+	@$(MAKE) -s java
+	@$(BIN)/flow demo
+
+env: ## build .venv for development, with `flow` in it
+	@$(SETUP) .venv build dev -e . -e probe
+
+# Installs a Java into .venv where the engine finds no other.
+java:
+	@$(BIN)/python -c 'from ematix_flow.engine.java import find_java; find_java()' 2>/dev/null \
+		|| $(SETUP) .venv build java
+
+check: env lock-check ## the static checks: format, lint, types, layers, pins
+	@$(STEP) "ruff check" $(BIN)/ruff check --quiet .
+	@$(STEP) "ruff format" $(BIN)/ruff format --quiet --diff .
+	@$(STEP) "mypy" $(BIN)/mypy
+	@$(STEP) "import contracts" $(BIN)/lint-imports
+
+lock-check: env ## do the pins satisfy pyproject.toml? (offline)
+	@$(STEP) "pins" $(BIN)/python tools/check_pins.py
+
+test: check wheel test-lowest java ## everything CI runs; ends with the result of pytest
+	@echo "all tests, with real services: the longest step"
+	@$(PYTEST)
+
+test-fast: env ## the unit tests: no JVM, no server
+	@$(PYTEST) -q tests/unit probe/tests
+
+test-lowest: ## the unit tests with the lowest versions that pyproject.toml allows
+	@$(SETUP) .venv-lowest build lowest -e .
+	@echo "unit tests with the lowest versions"
+	@.venv-lowest/bin/python -m pytest -q -p no:cacheprovider tests/unit
+
+wheel: env ## build both distributions into dist/ and try the wheels in a clean environment
+	@PYTHON='$(PYTHON)' sh tools/wheel.sh
+
+bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
+	@$(SETUP) .venv-sail build sail -e .
+	@$(BIN)/python benchmarks/startup.py
+
+soak: env java ## the whole suite with fresh random seeds and long limits
+	@seed=$$(date +%s); echo "soak: seed $$seed"; \
+		EMATIX_FLOW_SOAK=1 $(PYTEST) --timeout=3600 --hypothesis-seed=$$seed
+
+lock: ## write requirements/*.txt again, keeping the pins that still fit
+	@PYTHON='$(PYTHON)' sh tools/lock.sh
+
+upgrade: ## write requirements/*.txt again, with the newest versions
+	@PYTHON='$(PYTHON)' sh tools/lock.sh --upgrade
+
+clean: ## remove environments, caches and build output
+	rm -rf .venv .venv-lowest .venv-lock .venv-sail .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
+		.import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

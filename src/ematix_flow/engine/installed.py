@@ -1,0 +1,27 @@
+"""Say which extra is missing, instead of an ImportError from the depths."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from ematix_flow.errors import EngineError
+
+
+def require_pyspark() -> None:
+    """Raise unless some pyspark is installed."""
+    if find_spec("pyspark") is None:
+        raise EngineError(
+            "running pipelines needs pyspark, which is not installed",
+            hint="pip install 'ematix-flow[spark]' (or 'ematix-flow[sail]' to run without Java)",
+        )
+
+
+def require_classic() -> None:
+    """Raise unless the installed pyspark holds a Spark of its own."""
+    from pyspark.util import is_remote_only
+
+    if is_remote_only():
+        raise EngineError(
+            "the installed pyspark-client can only connect to a server; it holds no Spark to run",
+            hint="use the engine 'sail' or 'sc://...', or: pip install 'ematix-flow[spark]'",
+        )

@@ -1,0 +1,101 @@
+"""How the warm server stands, and what a run would want of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ematix_flow.engine.classic_conf import ClassicConf
+from ematix_flow.engine.control import ask
+from ematix_flow.engine.fingerprint import Fingerprint, fingerprint_of
+from ematix_flow.engine.java import Java
+from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+
+Standing = Literal["up", "down", "stale", "unresponsive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a server must be started with to serve a run or a project."""
+
+    java: Java
+    connectors: tuple[str, ...]
+    conf_for: Callable[[tuple[str, ...]], ClassicConf]
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what a server must match."""
+        return fingerprint_of(self.conf_for(self.connectors), self.java)
+
+    def with_more(self, connectors: Sequence[str]) -> Wanted:
+        """Return the same, with further connectors."""
+        both = tuple(dict.fromkeys((*connectors, *self.connectors)))
+        return Wanted(java=self.java, connectors=both, conf_for=self.conf_for)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerStatus:
+    """How the server stands."""
+
+    standing: Standing
+    pid: int | None = None
+    address: str | None = None
+    started_at: str | None = None
+    leases: int = 0
+    active: int = 0
+    idle_seconds: float = 0.0
+    idle_minutes: float | None = None
+    connectors: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    log: str = ""
+
+    @property
+    def busy(self) -> bool:
+        """Say whether somebody works on it."""
+        return bool(self.leases or self.active)
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as `flow engine status --format json` prints it."""
+        return {
+            "standing": self.standing,
+            "pid": self.pid,
+            "address": self.address,
+            "started_at": self.started_at,
+            "leases": self.leases,
+            "active": self.active,
+            "idle_seconds": self.idle_seconds,
+            "idle_minutes": self.idle_minutes,
+            "connectors": list(self.connectors),
+            "differences": list(self.differences),
+            "log": self.log,
+        }
+
+
+def look(files: ServerFiles, state: ServerState, wanted: Wanted | None) -> ServerStatus:
+    """Ask the server of *state*, and say what about it does not suit *wanted*."""
+    known: dict[str, Any] = {
+        "pid": state.pid,
+        "address": f"sc://localhost:{state.port}",
+        "started_at": state.started_at,
+        "idle_minutes": state.idle_minutes,
+        "connectors": state.connectors,
+        "log": str(files.log),
+    }
+    try:
+        answer = ask(state.socket, "status")
+    except (FileNotFoundError, ConnectionError):
+        return ServerStatus(standing="stale", **known)
+    except OSError:
+        standing: Standing = "unresponsive" if alive(state.pid) else "stale"
+        return ServerStatus(standing=standing, **known)
+    differences: tuple[str, ...] = ()
+    if wanted is not None:
+        differences = state.fingerprint.differences(wanted.fingerprint())
+    return ServerStatus(
+        standing="up",
+        leases=int(answer.get("leases", 0)),
+        active=int(answer.get("active", 0)),
+        idle_seconds=float(answer.get("idle_seconds", 0.0)),
+        differences=differences,
+        **known,
+    )

@@ -1,0 +1,216 @@
+"""The commit, from the driver on pre-staged rows: no JVM, real databases."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ematix_flow._base.location import Location
+from ematix_flow.backends.registry import backends
+from ematix_flow.connections.model import Connection
+from ematix_flow.errors import ContractError, FenceLost, TargetError
+from ematix_flow.plan.steps import Commit
+from ematix_flow.ports import StagedRows
+from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.spec.types import BigInt, Double, Text
+from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sql.ddl import create_table
+from ematix_flow.sql.program import write_program
+from ematix_flow.write.commit import commit
+from ematix_flow.write.fence import take_fence
+from ematix_flow.write.staging import StagingArea, require_clean
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+TABLE = Table(
+    name=TableName(name="t"),
+    location=Location("x.py", 1),
+    columns=(
+        Column(name="id", type=BigInt(), primary_key=True),
+        Column(name="name", type=Text(), nullable=True),
+        Column(name="score", type=Double(), nullable=True),
+    ),
+)
+SCHEMA = pa.schema(
+    [("id", pa.int64()), ("name", pa.string()), ("score", pa.float64())]
+    + [(RULE_COLUMN, pa.int32()), (VALUE_COLUMN, pa.string())]
+)
+
+
+@pytest.fixture(params=["sqlite", "duckdb"])
+def target(request, tmp_path):
+    connection = Connection.from_config("out", {"kind": request.param, "path": "out.db"}, base=tmp_path)
+    return backends()[request.param].target(connection)
+
+
+def staged(tmp_path, rows, name="part-0.parquet"):
+    columns = list(zip(*rows, strict=True)) or [[]] * 5
+    table = pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+    pq.write_table(table, tmp_path / name)
+    return StagedRows(files=(tmp_path / name,), rows=len(rows))
+
+
+def good(*ids):
+    return [(number, f"n{number}", number / 2, None, None) for number in ids]
+
+
+def prepared(target):
+    with target.open() as session:
+        for statement in (create_table(TABLE, TABLE.name, target.dialect), *Bookkeeping(target.dialect).create):
+            session.execute(statement)
+        return take_fence(session, Bookkeeping(target.dialect), "p")
+
+
+def step(target, mode=Mode.APPEND):
+    return Commit(
+        connection="out",
+        table=TABLE,
+        target=TABLE.name,
+        mode=mode,
+        program=write_program(mode, TABLE, TABLE.name, target.dialect),
+    )
+
+
+def load(target, rows, *, run_id="r1", mode=Mode.APPEND, token=None):
+    token = prepared(target) if token is None else token
+    return commit(step(target, mode), target, rows, pipeline="p", run_id=run_id, token=token, now=NOW)
+
+
+def ids(target):
+    with target.open() as session:
+        return [row[0] for row in session.fetch('SELECT id FROM "t" ORDER BY id')]
+
+
+def test_append_adds_and_a_replay_adds_nothing(target, tmp_path):
+    rows = staged(tmp_path, good(1, 2))
+    assert load(target, rows).inserted == 2
+    again = load(target, rows)
+    assert (again.inserted, again.replayed) == (2, True)
+    assert ids(target) == [1, 2]
+    assert load(target, staged(tmp_path, good(3)), run_id="r2").inserted == 1
+    assert ids(target) == [1, 2, 3]
+
+
+def test_truncate_replaces_and_counts(target, tmp_path):
+    load(target, staged(tmp_path, good(1, 2)))
+    done = load(target, staged(tmp_path, good(7)), run_id="r2", mode=Mode.TRUNCATE)
+    assert (done.inserted, done.deleted) == (1, 2)
+    assert ids(target) == [7]
+
+
+def test_no_rows_are_a_commit_too(target, tmp_path):
+    load(target, staged(tmp_path, good(1)))
+    done = load(target, staged(tmp_path, []), run_id="r2", mode=Mode.TRUNCATE)
+    assert (done.inserted, done.deleted) == (0, 1)
+    assert ids(target) == []
+
+
+def test_a_failure_leaves_the_old_rows_and_the_old_ledger(target, tmp_path):
+    load(target, staged(tmp_path, good(1, 2)))
+    with pytest.raises(TargetError, match="already"):
+        load(target, staged(tmp_path, good(5, 5)), run_id="r2", mode=Mode.TRUNCATE)
+    assert ids(target) == [1, 2]
+    with target.open() as session:
+        [[run]] = session.fetch("SELECT run_id FROM _flow_ledger")
+    assert run == "r1"
+
+
+def test_a_runner_that_lost_its_fence_cannot_commit(target, tmp_path):
+    stale = prepared(target)
+    prepared(target)
+    with pytest.raises(FenceLost, match="another run of 'p' took over"):
+        load(target, staged(tmp_path, good(1)), token=stale)
+    assert ids(target) == []
+
+
+def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
+    connection = Connection.from_config("out", {"kind": "sqlite", "path": "out.db"}, base=tmp_path)
+    target = backends()["sqlite"].target(connection)
+    token = prepared(target)
+    with target.open() as session:
+        session.execute(
+            'CREATE TRIGGER half BEFORE INSERT ON "t" WHEN NEW.id % 2 BEGIN SELECT RAISE(IGNORE); END'
+        )
+    with pytest.raises(TargetError, match="took 1 rows, but 2 were staged"):
+        load(target, staged(tmp_path, good(1, 2)), token=token)
+    assert ids(target) == []
+
+
+def test_nan_is_refused_where_it_would_become_null(tmp_path):
+    connection = Connection.from_config("out", {"kind": "sqlite", "path": "out.db"}, base=tmp_path)
+    target = backends()["sqlite"].target(connection)
+    rows = staged(tmp_path, [(1, "a", 0.5, None, None), (2, "b", float("nan"), None, None)])
+    with pytest.raises(ContractError, match=r"score is NaN.*row id=2"):
+        load(target, rows)
+    assert ids(target) == []
+
+
+CRASH = """
+import os, signal, sys
+from ematix_flow.write import commit as module
+from tests.backends.test_commit import *
+
+point, kind, folder = sys.argv[1:]
+connection = Connection.from_config("out", {{"kind": kind, "path": "out.db"}}, base=Path(folder))
+target = backends()[kind].target(connection)
+rows = StagedRows(files=(Path(folder) / "part-0.parquet",), rows=2)
+
+def die(*args, **kwargs):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if point == "fence":
+    module.check_fence = die
+elif point == "ledger":
+    module.write_entry = die
+elif point == "inside":
+    original = module.write_entry
+    module.write_entry = lambda *a, **k: (original(*a, **k), die())
+done = load(target, rows)
+die()
+"""
+
+
+@pytest.mark.parametrize("point", ["fence", "ledger", "inside", "after"])
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, kind, point):
+    staged(tmp_path, good(1, 2))
+    code = "from pathlib import Path\n" + CRASH.replace("{{", "{").replace("}}", "}")
+    died = subprocess.run(
+        [sys.executable, "-c", code, point, kind, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert died.returncode == -9, died.stderr
+    connection = Connection.from_config("out", {"kind": kind, "path": "out.db"}, base=tmp_path)
+    target = backends()[kind].target(connection)
+    assert ids(target) == ([1, 2] if point == "after" else [])
+    done = load(target, StagedRows(files=(tmp_path / "part-0.parquet",), rows=2))
+    assert done.replayed == (point == "after")
+    assert ids(target) == [1, 2]
+
+
+def test_bad_rows_are_named_by_key_and_counted(tmp_path):
+    contract = Contract.of(TABLE)
+    rows = [*good(1), *((n, None, None, 1, f"v{n}") for n in range(10, 18))]
+    with pytest.raises(ContractError) as caught:
+        require_clean(staged(tmp_path, rows), contract)
+    text = str(caught.value)
+    assert "8 of 9 rows break the declaration of t; nothing was written" in text
+    assert "row id=10: id: 'v10' does not fit BigInt without loss" in text
+    assert "... and 3 more" in text
+    assert "Hint: " in text
+
+
+def test_good_rows_pass_on_the_footer_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("pyarrow.dataset.dataset", None)
+    require_clean(staged(tmp_path, good(1, 2)), Contract.of(TABLE))
+
+
+def test_sweeping_removes_what_earlier_runs_left(tmp_path):
+    area = StagingArea(tmp_path / "p")
+    assert area.sweep() == 0
+    (area.of_run("old") / "rows").mkdir(parents=True)
+    assert area.sweep() == 1
+    assert not area.of_run("old").exists()

@@ -1,0 +1,217 @@
+import importlib
+import sys
+
+import pytest
+
+from ematix_flow.errors import (
+    ConfigError,
+    DeclarationError,
+    FlowError,
+    ProjectLoadError,
+    UnknownName,
+)
+
+
+def message(project, error=FlowError, **options):
+    with pytest.raises(error) as caught:
+        project.flow(**options)
+    return str(caught.value)
+
+
+def test_every_module_of_the_folder_is_loaded_in_order(project):
+    project.declare("@ematix.connection\nclass a:\n    kind = 'csv'\n    path = 'x'", "one.py")
+    project.declare(
+        "@ematix.connection\nclass b:\n    kind = 'csv'\n    path = 'x'", "pkg/__init__.py"
+    )
+    project.write("test_ignored.py", "raise SystemExit")
+    project.write("_private.py", "raise SystemExit")
+    project.write("notes.txt", "")
+    assert set(project.flow().project.connections) == {"a", "b"}
+
+
+def test_modules_can_import_each_other(project):
+    project.declare("@ematix.table\nclass T:\n    id: BigInt", "tables.py")
+    project.write("zz.py", "from tables import T\nassert T.__ematix_table__")
+    assert set(project.flow().project.tables) == {"t"}
+
+
+def test_a_second_load_sees_todays_file(project):
+    project.declare("@ematix.table\nclass First:\n    id: BigInt")
+    assert set(project.flow().project.tables) == {"first"}
+    project.declare("@ematix.table\nclass Second:\n    id: BigInt\n# longer than before")
+    assert set(project.flow().project.tables) == {"second"}
+
+
+def test_packages_installed_inside_the_project_folder_are_not_reloaded(project):
+    installed = project.write(".venv/lib/site-packages/some_dependency.py", "")
+    sys.path.insert(0, str(installed.parent))
+    try:
+        before = importlib.import_module("some_dependency")
+        project.declare("import some_dependency")
+        project.flow()
+        project.flow()
+        assert sys.modules["some_dependency"] is before
+    finally:
+        sys.path.remove(str(installed.parent))
+
+
+def test_toml_lists_modules_and_an_option_overrides_it(project):
+    project.declare("@ematix.table\nclass A:\n    id: BigInt", "a.py")
+    project.declare("@ematix.table\nclass B:\n    id: BigInt", "b.py")
+    project.write("ematix-flow.toml", 'modules = ["a"]')
+    assert set(project.flow().project.tables) == {"a"}
+    assert set(project.flow(modules=("b",)).project.tables) == {"b"}
+
+
+def test_a_syntax_error_points_at_its_line(project):
+    project.write("pipelines.py", "x = 1\ndef f(:\n    pass\n")
+    text = message(project, ProjectLoadError)
+    assert "pipelines.py:2: module 'pipelines' has a syntax error" in text
+    assert "^" in text
+
+
+def test_a_module_that_raises_shows_its_own_traceback_only(project):
+    project.write("pipelines.py", "def load():\n    raise RuntimeError('no luck')\n\nload()\n")
+    text = message(project, ProjectLoadError)
+    assert (
+        "pipelines.py:2: module 'pipelines' raised RuntimeError while it was imported: no luck"
+        in text
+    )
+    assert "line 4" in text
+    assert "discover.py" not in text
+    assert "importlib" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import sys; sys.exit(3)", "raised SystemExit"),
+        ("import nonexistent_package", "No module named 'nonexistent_package'"),
+    ],
+)
+def test_other_ways_to_fail_at_import(project, code, expected):
+    project.write("pipelines.py", code)
+    assert expected in message(project, ProjectLoadError)
+
+
+def test_an_unknown_module_is_named(project):
+    assert "there is no module 'nope' in the project" in message(project, modules=("nope",))
+
+
+def test_a_missing_folder(project):
+    project.path.rmdir()
+    assert "there is no project folder" in message(project, ConfigError)
+
+
+@pytest.mark.parametrize(
+    ("toml", "expected"),
+    [
+        ("engin = 'local'", "unknown key 'engin'; did you mean 'engine'?"),
+        ("engine = 3", "engine takes an engine's name, not 3"),
+        ("modules = 'a'", "modules takes a list of module names"),
+        ("modules = [1]", "modules takes a list of module names"),
+        ("engine = ", "not valid TOML"),
+    ],
+)
+def test_mistakes_in_toml_name_the_file(project, toml, expected):
+    project.write("ematix-flow.toml", toml)
+    text = message(project, ConfigError)
+    assert expected in text
+    assert "ematix-flow.toml" in text
+
+
+def test_spark_settings_may_be_nested_or_quoted(project):
+    project.write("ematix-flow.toml", '[spark]\n"spark.a.b" = 4\nspark.sql.ansi.enabled = false\n')
+    assert project.flow().config.spark == {"spark.a.b": "4", "spark.sql.ansi.enabled": "false"}
+
+
+PIPELINE = """
+@ematix.table
+class T:
+    id: BigInt
+
+@ematix.pipeline({})
+def load():
+    return "SELECT 1 AS id"
+"""
+GOOD = "target=T, source_connection='a', target_connection='b'"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [
+        (GOOD + ", mod='append'", "a pipeline has no keyword 'mod'; did you mean 'mode'?"),
+        (GOOD + ", mode='apend'", "unknown mode 'apend'; did you mean 'append'?"),
+        ("source_connection='a', target_connection='b'", "a pipeline needs a target table"),
+        (
+            "target=int, source_connection='a', target_connection='b'",
+            "target=int is not a table class",
+        ),
+        (
+            "target='t', source_connection='a', target_connection='b'",
+            "target='t' is not a table class",
+        ),
+        ("target=T, target_connection='b'", "a pipeline needs a source_connection, not None"),
+        (
+            "target=T, source_connection='a', target_connection=3",
+            "a pipeline needs a target_connection",
+        ),
+        (GOOD + ", name='a/b'", "'a/b' cannot name a pipeline"),
+    ],
+)
+def test_mistakes_in_a_pipeline_name_its_line(project, keywords, expected):
+    project.declare(PIPELINE.format(keywords))
+    text = message(project)
+    assert expected in text
+    assert "pipelines.py:" in text
+
+
+def test_two_of_one_name_name_both_lines(project):
+    project.declare(PIPELINE.format(GOOD))
+    project.declare(
+        PIPELINE.format(GOOD).replace("class T", "class U").replace("target=T", "target=U"), "zz.py"
+    )
+    text = message(project, DeclarationError)
+    assert "pipeline 'load' is declared twice" in text
+    assert "pipelines.py:" in text
+    assert "zz.py:" in text
+
+
+def test_an_unknown_pipeline_is_guessed(project):
+    project.with_orders()
+    with pytest.raises(UnknownName, match="did you mean 'load_orders'"):
+        project.flow().plan("lod_orders")
+
+
+CHAIN = """
+@ematix.table
+class T:
+    id: BigInt
+
+def job(name, *after):
+    @ematix.pipeline(name=name, target=T, source_connection="a", target_connection="b", depends_on=after)
+    def load():
+        return "SELECT 1 AS id"
+"""
+
+
+def test_pipelines_are_ordered_by_what_they_depend_on(project):
+    project.declare(CHAIN + "\njob('a', 'b', 'c')\njob('b', 'c')\njob('c')\njob('d')\n")
+    flow = project.flow()
+    assert [each.name for each in flow.pipelines()] == ["c", "d", "b", "a"]
+    assert flow.order(["a", "c"]) == ("c", "a")
+
+
+def test_a_circle_shows_all_of_it(project):
+    project.declare(CHAIN + "\njob('a', 'b')\njob('b', 'c')\njob('c', 'a')\n")
+    with pytest.raises(DeclarationError) as caught:
+        project.flow().pipelines()
+    text = str(caught.value)
+    assert "depend on each other in a circle: " in text
+    assert text.count("pipelines.py:") >= 4
+
+
+def test_an_unknown_upstream_is_guessed(project):
+    project.declare(CHAIN + "\njob('first')\njob('second', 'frist')\n")
+    with pytest.raises(UnknownName, match="depends_on of 'second': 'frist'; did you mean 'first'"):
+        project.flow().pipelines()

@@ -1,0 +1,110 @@
+"""Which engine is chosen, and that no token leaves the choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from ematix_flow._base.redact import redact
+from ematix_flow.engine import choice as module
+from ematix_flow.engine.choice import choose, connect_address, parse
+from ematix_flow.errors import ConfigError, UnknownName
+
+
+def test_the_argument_wins_over_environment_and_toml():
+    found = choose("local[3]", {"EMATIX_FLOW_ENGINE": "sail"}, "yarn")
+    assert (found.kind, found.address, found.why) == ("local", "local[3]", "asked for")
+
+
+def test_the_environment_wins_over_the_toml():
+    found = choose(None, {"EMATIX_FLOW_ENGINE": "yarn"}, "sail")
+    assert (found.kind, found.address) == ("master", "yarn")
+    assert "EMATIX_FLOW_ENGINE" in found.why
+
+
+def test_the_toml_wins_over_the_default():
+    assert choose(None, {}, "sail").kind == "sail"
+    assert choose(None, {}, None).address == "local[*]"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("local", "local"),
+        ("local[*]", "local"),
+        ("local[4]", "local"),
+        ("spark://host:7077", "master"),
+        ("k8s://https://host:6443", "master"),
+        ("yarn", "master"),
+        ("sc://host", "connect"),
+        ("sail", "sail"),
+    ],
+)
+def test_every_documented_value_is_understood(value, kind):
+    assert parse(value, why="test").kind == kind
+
+
+@pytest.mark.parametrize(
+    "value", ["locall", "local[0]", "local[-1]", "mesos://x", "sc:/x", "LOCAL"]
+)
+def test_anything_else_is_an_unknown_engine(value):
+    with pytest.raises(UnknownName, match="unknown engine"):
+        parse(value, why="test")
+
+
+def test_an_unknown_engine_is_guessed_at():
+    with pytest.raises(UnknownName, match="did you mean 'sail'"):
+        choose("sial", {}, None)
+
+
+@pytest.mark.parametrize("value", ["sc://", "sc://:15002", "sc://host:port", "sc://host/path"])
+def test_a_malformed_connect_address_says_what_was_expected(value):
+    with pytest.raises(ConfigError, match=r"sc://host\[:port\]"):
+        parse(value, why="test")
+
+
+def test_a_cluster_without_a_host_is_refused():
+    with pytest.raises(ConfigError, match="names no host"):
+        parse("spark://", why="test")
+
+
+def test_a_connect_address_is_split_and_has_a_default_port():
+    address = connect_address("sc://host/;user_id=me;token=abcd-secret")
+    assert (address.host, address.port) == ("host", 15002)
+    assert dict(address.parameters) == {"user_id": "me", "token": "abcd-secret"}
+    assert connect_address("sc://[::1]:99").printable == "sc://[::1]:99"
+
+
+def test_a_token_is_a_secret_from_the_moment_it_is_read():
+    token = "canary-4711-token"
+    found = choose(f"sc://host:1/;token={token}", {}, None)
+    assert found.target.endswith(token)
+    for shown in (found.address, repr(found), str(found.to_json()), redact(f"x {token} y")):
+        assert token not in shown
+
+
+def test_a_token_does_not_show_in_the_error_for_its_address():
+    with pytest.raises(ConfigError) as caught:
+        parse("sc://host:port/;token=canary-4712-token", why="test")
+    assert "canary" not in str(caught.value)
+
+
+def test_auto_is_local_unless_something_else_is_configured():
+    assert choose("auto", {}, None).kind == "local"
+
+
+def test_auto_prefers_the_configured_cluster():
+    found = choose(None, {}, "auto", auto=("sail", "local"), master="spark://c:7077")
+    assert (found.kind, found.address) == ("master", "spark://c:7077")
+
+
+@pytest.mark.parametrize(("installed", "kind"), [(True, "sail"), (False, "local")])
+def test_auto_takes_sail_only_where_listed_and_installed(monkeypatch, installed, kind):
+    monkeypatch.setattr(module, "find_spec", lambda _: object() if installed else None)
+    assert choose("auto", {}, None, auto=("sail", "local")).kind == kind
+    assert choose("auto", {}, None, auto=("local", "sail")).kind == "local"
+    assert choose("auto", {}, None).kind == "local"
+
+
+def test_auto_lists_only_engines_it_can_pick():
+    with pytest.raises(UnknownName, match="auto"):
+        choose("auto", {}, None, auto=("duckdb",))

@@ -1,0 +1,126 @@
+"""What the server leaves on disk: private, whole, and removed when it is stale."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ematix_flow._base.redact import redact
+from ematix_flow.engine.fingerprint import Fingerprint
+from ematix_flow.engine.server_files import ServerFiles, ServerState, alive, socket_path
+from ematix_flow.errors import EngineError
+
+PRINT = Fingerprint(
+    ematix_flow="1", pyspark="4.1.4", python="3.11", java="17", conf="c", jars={"a.jar": "s"}
+)
+
+
+def state(**changes) -> ServerState:
+    plain = ServerState(
+        pid=1,
+        port=2,
+        socket=Path("/tmp/none/control"),
+        fingerprint=PRINT,
+        connectors=("postgres",),
+        started_at="2024-01-01T00:00:00Z",
+        idle_minutes=5,
+    )
+    return replace(plain, **changes)
+
+
+def test_state_goes_out_and_comes_back(tmp_path):
+    files = ServerFiles(tmp_path)
+    files.create()
+    files.write(state())
+    assert files.read() == state()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"pid": "x"}', "null"])
+def test_a_broken_state_file_is_no_server(tmp_path, content):
+    files = ServerFiles(tmp_path)
+    files.create()
+    (files.directory / "server.json").write_text(content)
+    assert files.read() is None
+
+
+def test_everything_is_for_its_owner_alone(tmp_path):
+    files = ServerFiles(tmp_path)
+    files.create()
+    files.write(state())
+    files.new_token()
+    files.write_launch({})
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files.directory.iterdir()}
+    assert modes == {"server.json": 0o600, "token": 0o600, "launch.json": 0o600}
+    assert stat.S_IMODE(files.directory.stat().st_mode) == 0o700
+
+
+def test_a_token_never_shows(tmp_path):
+    files = ServerFiles(tmp_path)
+    files.create()
+    token = files.new_token()
+    assert files.token() == token
+    assert token not in redact(f"sc://localhost:1/;token={token} and {token}")
+
+
+def test_forgetting_removes_what_the_server_left(tmp_path):
+    files = ServerFiles(tmp_path)
+    files.create()
+    socket = socket_path()
+    files.write(state(socket=socket))
+    files.new_token()
+    files.forget(state(socket=socket))
+    assert list(files.directory.iterdir()) == []
+    assert not socket.parent.exists()
+
+
+def test_forgetting_leaves_a_newer_server_alone(tmp_path):
+    files = ServerFiles(tmp_path)
+    files.create()
+    files.write(state(pid=99))
+    files.forget(state(pid=1))
+    assert files.read() == state(pid=99)
+
+
+def test_forgetting_never_removes_a_foreign_directory(tmp_path):
+    files = ServerFiles(tmp_path / "state")
+    files.create()
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    files.write(state(socket=precious / "control"))
+    files.forget(state(socket=precious / "control"))
+    assert precious.exists()
+
+
+def test_socket_paths_are_short_and_private():
+    path = socket_path()
+    try:
+        assert len(str(path)) < 100
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    finally:
+        path.parent.rmdir()
+
+
+def test_alive_tells_the_dead_from_the_living():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert not alive(process.pid)
+    assert alive(os.getpid())
+
+
+def test_a_zombie_is_not_alive():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, not yet reaped
+    assert not alive(process.pid)
+    process.wait()
+
+
+def test_a_place_that_cannot_be_written_is_an_engine_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EngineError, match="cannot write"):
+        ServerFiles(tmp_path / "file").create()

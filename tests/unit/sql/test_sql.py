@@ -1,0 +1,100 @@
+import pytest
+
+from ematix_flow._base.location import Location
+from ematix_flow.errors import NotSupported, QueryError
+from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.spec.types import DATA_TYPES, Array, BigInt, Numeric, String, Struct, Text
+from ematix_flow.sql.ddl import create_table
+from ematix_flow.sql.dialect import parse_query
+from ematix_flow.sql.identifiers import physical_name
+from ematix_flow.sql.program import write_program
+from ematix_flow.sql.references import table_references
+from ematix_flow.sql.type_names import type_name
+
+HOSTILE = 'a"b`c;--'
+
+
+def table(*columns, name=TableName(name="t")):
+    return Table(name=name, columns=columns, location=Location("x.py", 1))
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM a", ["a"]),
+        ("SELECT * FROM a JOIN b USING (x) WHERE y IN (SELECT y FROM c)", ["a", "b", "c"]),
+        ("WITH a AS (SELECT * FROM b) SELECT * FROM a", ["b"]),
+        ("WITH a AS (SELECT * FROM a) SELECT * FROM a", ["a"]),
+        ("SELECT * FROM s.a UNION ALL SELECT * FROM a", ["a", "s.a"]),
+        ("SELECT * FROM `odd name`", ["odd name"]),
+        ("SELECT 1", []),
+        ("SELECT * FROM a LATERAL VIEW explode(xs) t AS x", ["a"]),
+    ],
+)
+def test_tables_come_from_the_parsed_query(sql, expected):
+    query = parse_query(sql, dialect="spark", where="x")
+    assert sorted(map(str, table_references(query))) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT a, FROM (x", "does not parse"),
+        ("SELECT 'x", "does not parse"),
+        ("", "the query is empty"),
+        ("-- nothing", "the query is empty"),
+        ("SELECT 1; SELECT 2", "holds 2 statements"),
+        ("DELETE FROM t", "a pipeline returns a SELECT, not 'DELETE FROM t'"),
+        ("selec * fro t", "a pipeline returns a SELECT, not 'selec * fro t'"),
+        ("DROP TABLE t", "a pipeline returns a SELECT"),
+    ],
+)
+def test_what_is_not_one_select_is_refused(sql, expected):
+    with pytest.raises(QueryError) as caught:
+        parse_query(sql, dialect="spark", where="p.py:3")
+    assert expected in str(caught.value)
+    assert str(caught.value).startswith("p.py:3: ")
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_names_are_always_quoted(dialect):
+    declared = table(
+        Column(name=HOSTILE, type=BigInt(), primary_key=True), name=TableName(name=HOSTILE)
+    )
+    quoted = '"a""b`c;--"'
+    assert create_table(declared, declared.name, dialect) == (
+        f"CREATE TABLE IF NOT EXISTS {quoted} ({quoted} BIGINT NOT NULL, PRIMARY KEY ({quoted}))"
+    )
+    [insert] = write_program(Mode.APPEND, declared, declared.name, dialect)
+    assert insert.sql == f'INSERT INTO {quoted} ({quoted}) SELECT {quoted} FROM "_flow_staging"'
+
+
+def test_truncate_is_a_delete_in_the_same_program():
+    declared = table(Column(name="a", type=BigInt()))
+    delete, insert = write_program(Mode.TRUNCATE, declared, declared.name, "duckdb")
+    assert delete.sql == 'DELETE FROM "t"'
+    assert insert.sql.startswith('INSERT INTO "t"')
+
+
+SAMPLES = [String(3), Numeric(10, 2), Array(Text()), Struct(("a", BigInt()))]
+
+
+def every_type():
+    return [kind() for kind in DATA_TYPES if kind not in map(type, SAMPLES)] + SAMPLES
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "sqlite"])
+@pytest.mark.parametrize("kind", every_type(), ids=str)
+def test_every_type_is_spelt_or_refused(kind, dialect):
+    if dialect == "sqlite" and isinstance(kind, Array | Struct):
+        with pytest.raises(NotSupported, match="cannot be held by sqlite"):
+            type_name(kind, dialect)
+    else:
+        assert type_name(kind, dialect)
+
+
+def test_sqlite_joins_schema_and_name():
+    declared = TableName(name="orders", schema="raw")
+    assert str(physical_name(declared, "sqlite")) == "raw_orders"
+    assert str(physical_name(declared, "duckdb")) == "raw.orders"

@@ -1,0 +1,49 @@
+import subprocess
+import sys
+
+import ematix_flow
+import pytest
+
+
+@pytest.mark.parametrize("name", ematix_flow.__all__)
+def test_every_public_name_can_be_imported(name):
+    assert getattr(ematix_flow, name) is not None
+
+
+def test_names_are_sorted_and_pinned():
+    assert ematix_flow.__all__ == sorted(ematix_flow.__all__)
+    assert set(ematix_flow.__all__) == {
+        *("Array", "BigInt", "Boolean", "Bytes", "Date", "Double", "Float", "Flow", "FlowError"),
+        *("Integer", "JSON", "JSONB", "Numeric", "SmallInt", "String", "Struct", "Text"),
+        *("Timestamp", "TimestampTZ", "UUID", "__version__", "ematix", "natural_key"),
+        *("nullable", "pk"),
+    }
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        ematix_flow.nonsense  # noqa: B018
+
+
+HEAVY = ("pyspark", "fastapi", "pandas", "numpy", "pyarrow", "duckdb", "py4j", "pysail")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["plan"], ["runs"], ["explain", "load_orders"]]
+)
+def test_looking_at_a_project_imports_nothing_heavy(project, arguments):
+    project.with_orders()
+    code = f"""
+import sys
+sys.argv = ["flow", *{arguments!r}]
+from ematix_flow.cli.root import main
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+print("HEAVY", [name for name in {HEAVY!r} if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project.path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1:] == ["HEAVY []"], done.stdout + done.stderr
