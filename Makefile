@@ -4,9 +4,9 @@
 .PHONY: help env demo java check lock-check test test-fast test-lowest wheel bench soak lock upgrade clean
 
 # The Python to build environments with; found when empty (see tools/python.sh).
-PYTHON =
+PYTHON ?=
 # More options for pytest, e.g. make test-fast PYTEST_ARGS='-x -k ledger'
-PYTEST_ARGS =
+PYTEST_ARGS ?=
 
 SETUP = PYTHON='$(PYTHON)' sh tools/env.sh
 STEP = sh tools/step.sh

@@ -13,7 +13,6 @@ shift
 stamps=$venv/.stamps
 step="sh tools/step.sh"
 
-
 identity() { "$venv/bin/python" -c 'import sys; print(sys.prefix, sys.version)' 2>/dev/null; }
 
 if [ ! -f "$stamps/venv" ] || [ "$(identity)" != "$(cat "$stamps/venv")" ]; then

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,8 @@ from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import EngineChoice, choose
 from ematix_flow.engine.machine import this_machine
 from ematix_flow.engine.sizing import Sizing, size
-from ematix_flow.errors import PlanError, SourceError, located
+from ematix_flow.errors import FlowError, PlanError, SourceError, located
+from ematix_flow.observe.check import Check, Health
 from ematix_flow.observe.events import Observer, ignore
 from ematix_flow.plan.build import build_plan
 from ematix_flow.plan.steps import Plan
@@ -32,7 +33,9 @@ from ematix_flow.sql.bookkeeping import Bookkeeping
 from ematix_flow.write.ledger import last_commit
 
 if TYPE_CHECKING:
-    from ematix_flow.engine.session import OpenEngine
+    from pyspark.sql import SparkSession
+
+    from ematix_flow.engine.opened import OpenEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,7 @@ class Flow:
     connections: Connections
     environ: Mapping[str, str]
     engine: str | None = None
+    session: SparkSession | None = None
     clock: Clock = field(default_factory=SystemClock)
     observer: Observer = ignore
 
@@ -63,27 +67,35 @@ class Flow:
         *,
         modules: Sequence[str] = (),
         engine: str | None = None,
+        session: SparkSession | None = None,
         environ: Mapping[str, str] | None = None,
         clock: Clock | None = None,
         observer: Observer = ignore,
     ) -> Flow:
-        """Load the project in *directory*. Starts nothing and writes nothing."""
+        """Load the project in *directory*. Starts nothing and writes nothing.
+
+        :param session: A Spark session of the caller's to run on. It is borrowed: never
+            reconfigured, never stopped.
+        """
         environ = os.environ if environ is None else environ
         config = load_config(Path(directory))
         project = load_project(config, modules)
+        connections = Connections(
+            declared=project.connections,
+            configured=config.connections,
+            configured_in=config.origin,
+            environ=environ,
+            base=config.directory,
+            home=Path(environ["HOME"]) if "HOME" in environ else Path.home(),
+        )
+        connections.register_secrets()
         return cls(
             config=config,
             project=project,
-            connections=Connections(
-                declared=project.connections,
-                configured=config.connections,
-                configured_in=config.origin,
-                environ=environ,
-                base=config.directory,
-                home=Path(environ["HOME"]) if "HOME" in environ else Path.home(),
-            ),
+            connections=connections,
             environ=environ,
             engine=engine,
+            session=session,
             clock=clock or SystemClock(),
             observer=observer,
         )
@@ -110,6 +122,32 @@ class Flow:
     def run_log(self) -> JsonlRunLog:
         """The project's run log."""
         return JsonlRunLog(self.config.state_directory / "runs.jsonl")
+
+    def doctor(self) -> list[Check]:
+        """Look at everything a run needs, without starting anything."""
+        from ematix_flow.engine.doctor import engine_checks
+
+        checks = list(engine_checks(self.engine_choice(), self.config.state_directory))
+        used = {
+            name
+            for pipeline in self.project.pipelines.values()
+            for name in (pipeline.source_connection, pipeline.target_connection)
+        }
+        checks += [self._check_connection(name) for name in sorted(used)]
+        return checks
+
+    def _check_connection(self, name: str) -> Check:
+        try:
+            connection = self.connections.resolved(name)
+        except FlowError as error:
+            return Check(
+                name=f"connection {name}",
+                health=Health.PROBLEM,
+                finding=error.what,
+                hint=error.hint,
+            )
+        shown = ", ".join(f"{key}={value}" for key, value in self.connections[name].to_config().items())
+        return Check(name=f"connection {name}", health=Health.OK, finding=f"{shown} ({connection.origin})")
 
     # Planning ----------------------------------------------------------------------------------
 
@@ -162,8 +200,10 @@ class Flow:
 
     def _engine_opener(self, plan: Plan) -> Callable[[], AbstractContextManager[OpenEngine]]:
         def opener() -> AbstractContextManager[OpenEngine]:
-            from ematix_flow.engine.session import open_engine
+            from ematix_flow.engine.session import borrow, open_engine
 
+            if self.session is not None:
+                return nullcontext(borrow(self.session, self._sizing(plan).session_conf()))
             return open_engine(
                 self.engine_choice(plan.pipeline),
                 sizing=self._sizing(plan),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -78,6 +80,7 @@ def _story(folder: Path, loaded: list[tuple[str, int]], report: list[tuple[objec
     lines += [f"  {name:<{width}}  {rows:>6,} rows" for name, rows in loaded]
     lines += ["", "Revenue by country:", "  country  customers  orders      revenue"]
     lines += [f"  {c!s:<7}  {n!s:>9}  {o!s:>6}  {r!s:>11}" for c, n, o, r in report]
+    flow = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "flow" else "flow"
     lines += [
         "",
         "Where the results are:",
@@ -86,10 +89,10 @@ def _story(folder: Path, loaded: list[tuple[str, int]], report: list[tuple[objec
         f"  {folder}/pipelines.py               what was declared",
         "",
         "What to try next:",
-        f"  flow runs --project {folder}",
-        f"  flow explain revenue_by_country --project {folder}",
-        f"  flow engine start --project {folder}      # keeps Spark warm for the next runs",
-        f"  flow run revenue_by_country --project {folder}",
-        "  flow init my-project",
+        f"  {flow} runs --project {folder}",
+        f"  {flow} explain revenue_by_country --project {folder}",
+        f"  {flow} engine start --project {folder}      # keeps Spark warm for the next runs",
+        f"  {flow} run revenue_by_country --project {folder}",
+        f"  {flow} init my-project",
     ]
     return "\n".join(lines)

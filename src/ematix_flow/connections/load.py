@@ -40,6 +40,14 @@ class Connections:
             self._found[name] = self._find(name)
         return self._found[name]
 
+    def register_secrets(self) -> None:
+        """Make the secrets of every declared connection known to redaction, used or not."""
+        declared = (connection.to_config() for connection in self.declared.values())
+        for config in (*declared, *self.configured.values()):
+            for value in config.values():
+                if isinstance(value, str):
+                    self.secrets.register_all(value)
+
     def resolved(self, name: str) -> Connection:
         """Return the connection with its `${...}` replaced, for use."""
         return self[name].resolved(self.secrets)

@@ -25,6 +25,16 @@ class SecretResolver:
         """Return *text* with every reference replaced; a missing one is an error that names it."""
         return _REFERENCE.sub(lambda match: self._value(match["body"]), text)
 
+    def register_all(self, text: str) -> None:
+        """Register the secrets *text* refers to, without resolving it.
+
+        User code may print a variable before any connection uses it.
+        """
+        for match in _REFERENCE.finditer(text):
+            name = match["body"].partition(":-")[0]
+            if name in self.environ and _SECRET_NAME.search(name):
+                register_secret(self.environ[name])
+
     def _value(self, body: str) -> str:
         if body.startswith("file:"):
             return self._from_file(body.removeprefix("file:"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ematix_flow._base.clock import Clock
 from ematix_flow.engine.progress import StageProgress, watch
-from ematix_flow.engine.session import EngineReport, OpenEngine
+from ematix_flow.engine.opened import EngineReport, OpenEngine
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.observe.events import Noticed, Observer, StepEnded, StepStarted, TasksProgressed
 from ematix_flow.plan.explain import describe
@@ -73,6 +73,7 @@ class BatchWalk:
     _frame: DataFrame | None = None
     _validated: Validate | None = None
     _staged: StagedRows | None = None
+    _stage_began: float = 0.0
 
     def walk(self) -> RowCounts:
         """Walk all steps and return the exact counts."""
@@ -121,6 +122,7 @@ class BatchWalk:
     def _stage(self) -> None:
         assert self._frame is not None
         assert self._validated is not None
+        self._stage_began = self.ports.clock.monotonic()
         with watch(self._spark, self._progressed):
             self._staged = stage(self._frame, self.scratch)
         require_clean(self._staged, self._validated.contract)
@@ -145,13 +147,15 @@ class BatchWalk:
         return self._engine.session
 
     def _progressed(self, progress: StageProgress) -> None:
+        elapsed = self.ports.clock.monotonic() - self._stage_began
+        done, left = progress.done_tasks, progress.total_tasks - progress.done_tasks
         self.ports.observer(
             TasksProgressed(
                 pipeline=self.plan.pipeline,
                 step="stage",
-                done=progress.done_tasks,
+                done=done,
                 total=progress.total_tasks,
-                eta_seconds=None,
+                eta_seconds=elapsed / done * left if done else None,
             )
         )
 
@@ -161,7 +165,7 @@ class BatchWalk:
         observer(StepStarted(pipeline=pipeline, step=step, description=description))
         start = clock.monotonic()
         yield
-        seconds = clock.monotonic() - start
+        seconds = round(clock.monotonic() - start, 3)
         rows = {"stage": self.rows.read, "commit": self.rows.inserted}.get(step)
         self.ports.on_step(StepRecord(step=step, seconds=seconds, rows=rows))
         observer(StepEnded(pipeline=pipeline, step=step, seconds=seconds, rows=rows))

@@ -89,11 +89,15 @@ def quiet_pyspark() -> None:
 def stop_jvm(gateway: Any, *, seconds: float = _EXIT_SECONDS) -> None:
     """End the JVM behind *gateway* and wait until it is gone."""
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     with contextlib.suppress(Exception):  # a JVM that died already answers nothing
         gateway.shutdown()
+    # pyspark forgets these only when a living JVM confirms the stop.
     SparkContext._gateway = None
     SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
     process: subprocess.Popen[bytes] | None = gateway.proc
     if process is None:
         return

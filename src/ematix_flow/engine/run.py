@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from ematix_flow._base.clock import Clock, iso
 from ematix_flow._base.ids import uuid7
 from ematix_flow.engine.batch import BatchPorts, BatchWalk, OpenEngineLate
-from ematix_flow.engine.session import EngineReport
+from ematix_flow.engine.opened import EngineReport
 from ematix_flow.errors import FlowError
 from ematix_flow.observe.events import Noticed, Observer, RunEnded, RunStarted
 from ematix_flow.plan.steps import Commit, Plan
@@ -136,7 +136,8 @@ def _carry_out(trail: _Trail, context: RunContext) -> tuple[RowCounts, bool]:
     run = trail.run
     start = context.clock.monotonic()
     plan = context.plan()
-    trail.add_step(StepRecord(step="plan", seconds=context.clock.monotonic() - start))
+    seconds = round(context.clock.monotonic() - start, 3)
+    trail.add_step(StepRecord(step="plan", seconds=seconds))
     if run.attempt > 1 and (done := _already_landed(run, plan, context)) is not None:
         inserted, deleted = done.rows_inserted, done.rows_deleted
         return RowCounts(read=inserted, inserted=inserted, deleted=deleted), True

@@ -37,6 +37,9 @@ _CONNECT = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
+    # What a killed run left working is ended in seconds, not after Spark's five minutes.
+    "spark.connect.execute.manager.detachedTimeout": "10s",
+    "spark.connect.execute.manager.maintenanceInterval": "2s",
 }
 
 

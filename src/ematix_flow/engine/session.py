@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from ematix_flow.engine import embedded
 from ematix_flow.engine.choice import EngineChoice
@@ -95,20 +95,29 @@ def open_engine(
         yield engine
 
 
-def borrow(session: SparkSession) -> OpenEngine:
-    """Wrap a session that the caller owns."""
+def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> OpenEngine:
+    """Run beside a session that the caller owns: same Spark, own views, own conf.
+
+    :param settings: Conf of the run's own session; the caller's is left as it is.
+    """
     classic = hasattr(session, "_jsparkSession")
-    address = str(session.sparkContext.master) if classic else "sc://"
     report = EngineReport(
         engine="borrowed",
         mode="borrowed",
-        address=address,
+        address=str(session.sparkContext.master) if classic else "sc://",
         spark_version=session.version,
         java=None,
         why="the caller handed in a session",
     )
-    another: Any = session.newSession if classic else getattr(session, "cloneSession", None)
-    return OpenEngine(session=session, report=report, _another=another)
+
+    def another() -> SparkSession:
+        beside: Any = session
+        beside = beside.newSession() if classic else beside.cloneSession()
+        for key, value in (settings or {}).items():
+            beside.conf.set(key, value)
+        return cast("SparkSession", beside)
+
+    return OpenEngine(session=another(), report=report, _another=another)
 
 
 def classic_session(

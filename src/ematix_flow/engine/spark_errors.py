@@ -8,6 +8,7 @@ and `Caused by:` lines. That text is what is read here, so both speak alike.
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ _SOURCE_CONDITIONS = (
     "PATH_NOT_FOUND",
     "UNABLE_TO_INFER_SCHEMA",
 )
+# Sail names no conditions; these are the words it uses.
+_SOURCE_WORDS = ("is not a Parquet file", "Invalid Parquet file", "Parser error: ")
+_QUERY_WORDS = ("Cannot cast ", "Cast error: ", "invalid argument: found ")
 _NOT_THE_QUERY = ("PATH_ALREADY_EXISTS",)
 # SQLSTATE classes: 22 bad data in an expression, 42 a wrong statement, P0 raise_error().
 _QUERY_STATES = ("22", "42", "P0")
@@ -70,6 +74,8 @@ def translate(error: BaseException, *, where: Location | str | None = None) -> F
             return _from_py4j(error, where)
         case "pyspark":
             return _from_pyspark(error, where)
+        case _ if isinstance(error, ConnectionError) and _came_through_py4j(error):
+            return _jvm_gone(where)
         case _:
             return None
 
@@ -102,6 +108,10 @@ class _Facts:
         inner = (found[1] for cause in self.causes if (found := _CONDITION.match(cause)))
         return (self.condition, *inner)
 
+    def says(self, words: tuple[str, ...]) -> bool:
+        """Tell whether the message or a cause has one of these words."""
+        return any(word in text for word in words for text in (self.headline, *self.causes))
+
 
 def _text(error: BaseException) -> str:
     """Return message and JVM stack; a classic exception keeps the stack apart."""
@@ -131,16 +141,15 @@ def _facts(text: str) -> _Facts:
 
 
 def _from_facts(facts: _Facts, *, analysis: bool, where: Location | str | None) -> FlowError:
-    if any(name.startswith(_SOURCE_CONDITIONS) for name in facts.conditions) or any(
-        "is not a Parquet file" in cause for cause in facts.causes
-    ):
+    from_source = any(name.startswith(_SOURCE_CONDITIONS) for name in facts.conditions)
+    if from_source or facts.says(_SOURCE_WORDS):
         return SourceError(_source_text(facts), where=where)
     named = f" ({facts.condition})" if facts.condition else ""
     if facts.condition == "DATA_SOURCE_NOT_FOUND":
         return EngineError(f"{facts.headline}{named}", where=where, hint="see `flow jars list`")
     if facts.condition.startswith("INVALID_CONF_VALUE"):
         return ConfigError(f"{facts.headline}{named}", where=where)
-    wrong_query = analysis or facts.state.startswith(_QUERY_STATES)
+    wrong_query = analysis or facts.state.startswith(_QUERY_STATES) or facts.says(_QUERY_WORDS)
     if wrong_query and facts.condition not in _NOT_THE_QUERY:
         return QueryError(f"{facts.headline}{named}", where=where, details=facts.excerpt)
     if facts.condition:
@@ -180,17 +189,27 @@ def _first_line(text: str) -> str:
 def _from_python(text: str, where: Location | str | None) -> UserCodeError:
     """The worker's traceback is the user's own evidence: it is kept whole."""
     begin = text.find("Traceback (most recent call last)")
-    traceback = text[max(begin, 0) :].partition("\n\nJVM stacktrace:")[0].strip()
+    evidence = text[max(begin, 0) :].partition("\n\nJVM stacktrace:")[0].strip()
     return UserCodeError(
-        f"Python code raised in a Spark task: {traceback.splitlines()[-1]}",
+        f"Python code raised in a Spark task: {evidence.splitlines()[-1]}",
         where=where,
-        details=traceback,
+        details=evidence,
     )
 
 
 def _from_py4j(error: BaseException, where: Location | str | None) -> FlowError:
     if type(error).__name__ == "Py4JJavaError":
         return _from_facts(_facts(str(error)), analysis=False, where=where)
+    return _jvm_gone(where)
+
+
+def _came_through_py4j(error: BaseException) -> bool:
+    """Tell a JVM that no longer listens from a user's own refused connection."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__", "").startswith("py4j.") for frame, _ in frames)
+
+
+def _jvm_gone(where: Location | str | None) -> EngineError:
     return EngineError(
         "Spark's JVM is gone",
         where=where,

@@ -64,7 +64,7 @@ class RunRecord:
             "adopted": self.adopted,
             "rows": self.rows.to_json(),
             "steps": [
-                {"step": each.step, "seconds": round(each.seconds, 3), "rows": each.rows}
+                {"step": each.step, "seconds": each.seconds, "rows": each.rows}
                 for each in self.steps
             ],
             "engine": self.engine,

@@ -32,7 +32,7 @@ class JsonlRunLog:
 
     def step(self, run: RunRecord, step: StepRecord) -> None:
         """Remember that a step ended."""
-        facts = {"step": step.step, "seconds": round(step.seconds, 3), "rows": step.rows}
+        facts = {"step": step.step, "seconds": step.seconds, "rows": step.rows}
         self._append({"event": "step", "run_id": run.run_id, **facts})
 
     def ended(self, run: RunRecord) -> None:

@@ -1,0 +1,123 @@
+"""The command line as a user meets it: its own process, its own exit codes."""
+
+import json
+import re
+
+import pytest
+
+from tests.projects import ProjectFolder
+
+
+def test_help_shows_every_command_with_examples(project):
+    shown = project.cli("--help")
+    assert shown.returncode == 0
+    for command in ("init", "demo", "list", "plan", "explain", "run", "runs", "doctor", "engine", "jars"):
+        assert command in shown.stdout
+        assert project.cli(command, "--help").returncode == 0
+    assert "flow run load_orders --engine sail" in project.cli("run", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["rnu"], "Did you mean 'run'?"),
+        (["run"], "flow run takes pipeline names, or --all"),
+        (["run", "lod_orders"], "did you mean 'load_orders'?"),
+        (["plan", "lod_orders"], "did you mean 'load_orders'?"),
+        (["runs", "nope"], "unknown pipeline 'nope'"),
+        (["list", "--project", "nowhere"], "there is no project folder"),
+        (["run", "load_orders", "--engine", "locl"], "unknown engine 'locl'; did you mean 'local'?"),
+        (["list", "--format", "yaml"], "'yaml' is not one of"),
+    ],
+)
+def test_usage_errors_exit_2_on_stderr(project, arguments, expected):
+    done = project.with_orders().cli(*arguments)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_as_json_and_with_its_stack(project):
+    project.with_orders()
+    done = project.cli("run", "lod_orders", "--format", "json")
+    error = json.loads(done.stderr)["error"]
+    assert error["type"] == "UnknownName"
+    assert "load_orders" in error["what"]
+    assert "Traceback" in project.cli("run", "lod_orders", "-v").stderr
+
+
+def test_list_plan_explain_and_an_empty_project(project):
+    assert "No pipelines in" in project.cli("list").stdout
+    assert project.json("list")["pipelines"] == []
+    project.with_orders()
+    assert "load_orders" in project.cli("list").stdout
+    [listed] = project.json("list")["pipelines"]
+    assert listed["target"] == "orders"
+    assert re.match(r"pipelines\.py:\d+$", listed["location"])
+    first, second = project.cli("plan").stdout, project.cli("plan").stdout
+    assert first == second
+    assert "append into orders" in first
+    explained = project.json("explain", "load_orders")
+    assert explained["plan"]["steps"][-1]["sql"][0].startswith('INSERT INTO "orders"')
+    assert {"key", "value", "why"} == set(explained["settings"][0])
+
+
+def test_init_makes_a_project_that_runs(tmp_path):
+    folder = ProjectFolder(tmp_path)
+    made = folder.cli("init", "shop")
+    assert made.returncode == 0, made.stderr
+    again = folder.cli("init", "shop")
+    assert again.returncode == 2
+    assert "already exists; nothing was changed" in again.stderr
+    shop = ProjectFolder(tmp_path / "shop")
+    done = shop.cli("run", "--all")
+    assert done.returncode == 0, done.stderr
+    assert "load_orders: succeeded, 4 rows read, 4 inserted" in done.stdout
+    assert "load_orders: commit: truncate into orders" in done.stderr
+    assert shop.rows("warehouse.duckdb", "SELECT customer, orders FROM customer_totals ORDER BY 1") == [
+        ("ada", 2),
+        ("alan", 1),
+        ("grace", 1),
+    ]
+    assert {"status": "succeeded"}.items() <= shop.json("runs")["runs"][0].items()
+
+
+def test_the_demo_tells_its_story_and_can_run_again(tmp_path):
+    folder = ProjectFolder(tmp_path)
+    done = folder.cli("demo")
+    assert done.returncode == 0, done.stderr
+    for part in ("Revenue by country", "Where the results are", "What to try next"):
+        assert part in done.stdout
+    shop = ProjectFolder(tmp_path / "ematix-demo")
+    assert shop.rows("results/warehouse.duckdb", "SELECT count(*) FROM shop.orders") == [(5000,)]
+    assert len(shop.rows("results/reports.db", "SELECT * FROM revenue_by_country")) == 6
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").touch()
+    refused = folder.cli("demo", "mine")
+    assert refused.returncode == 2
+    assert "is not empty and not an earlier demo" in refused.stderr
+
+
+def test_a_failed_run_exits_1_and_says_why(project):
+    project.with_orders(rows=[("1", "", "1.00")])
+    done = project.cli("run", "load_orders")
+    assert done.returncode == 1
+    assert "customer is NULL, but declared NOT NULL" in done.stderr
+    assert "Hint: " in done.stderr
+    assert "Traceback" not in done.stderr
+    [run] = project.json("runs")["runs"]
+    assert run["status"] == "failed"
+    assert "nothing was written" in run["error"]["what"]
+
+
+def test_doctor_finds_what_would_stop_a_run(project):
+    project.with_orders()
+    healthy = project.cli("doctor")
+    assert healthy.returncode == 0, healthy.stdout
+    sick = project.cli("doctor", "--engine", "sc://localhost:1", "--format", "json")
+    assert sick.returncode == 3
+    shown = json.loads(sick.stdout)
+    assert shown["healthy"] is False
+    [problem] = [check for check in shown["checks"] if check["health"] == "problem"]
+    assert problem["name"] == "server"

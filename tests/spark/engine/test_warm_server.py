@@ -1,0 +1,294 @@
+"""The warm server: found, used, given back, stopped, and healed when something is wrong.
+
+One server plays most scenes; those that end it come last or start their own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ematix_flow.engine.control import ask, hold
+from ematix_flow.engine.server import status, stop
+from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+from ematix_flow.errors import EngineError
+from tests.spark.engine import failures
+from tests.spark.engine.listening import descendants, listening
+from tests.spark.engine.scripts import begin, finish, play
+
+pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
+
+START = """
+from ematix_flow.engine.server import start
+seen["status"] = start(STATE, wanted(), idle_minutes=IDLE).to_json()
+"""
+
+
+def until(true: Callable[[], object], what: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that is up, and where its state is."""
+
+    state_dir: Path
+
+    @property
+    def files(self) -> ServerFiles:
+        return ServerFiles(self.state_dir)
+
+    @property
+    def state(self) -> ServerState:
+        state = self.files.read()
+        assert state is not None
+        return state
+
+
+def started(folder: Path, idle_minutes: float = 5) -> Running:
+    play(f"IDLE = {idle_minutes}\n{START}", folder / "state")
+    return Running(folder / "state")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Two commands start a server at the same moment: there must be one."""
+    state = tmp_path_factory.mktemp("warm") / "state"
+    both = [begin(f"IDLE = 5\n{START}", state) for _ in range(2)]
+    first, second = (finish(process) for process in both)
+    assert first.seen["status"]["pid"] == second.seen["status"]["pid"]
+    assert first.noise == second.noise == ""
+    yield Running(state)
+    stop(state, force=True)
+
+
+def test_it_is_up_and_says_so(server):
+    now = status(server.state_dir)
+    assert (now.standing, now.leases, now.active) == ("up", 0, 0)
+    assert now.pid == server.state.pid
+    assert alive(server.state.pid)
+
+
+def test_it_listens_on_loopback_only(server):
+    assert listening(server.state.pid) == ["127.0.0.1"]
+
+
+def test_its_files_are_private(server):
+    for path in server.files.directory.iterdir():
+        if path.name != "lock":
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    assert stat.S_IMODE(server.files.directory.stat().st_mode) == 0o700
+    assert stat.S_IMODE(server.state.socket.parent.stat().st_mode) == 0o700
+
+
+def test_its_token_is_on_no_command_line_and_in_no_log(server):
+    token = (server.files.directory / "token").read_text()
+    for pid in descendants(server.state.pid):
+        assert token.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert token.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+    assert token not in server.files.log.read_text(errors="replace")
+    assert token not in str(status(server.state_dir).to_json())
+
+
+USE = f"""
+{failures.CODE}
+from ematix_flow.engine.progress import watch
+with engine() as opened:
+    seen["report"] = opened.report.to_json()
+    session = opened.session
+    from pyspark.sql import functions as F
+    seen["sum"] = session.range(10).select(F.sum(F.col("id"))).collect()[0][0]
+    seen["conf"] = session.conf.get("spark.sql.shuffle.partitions")
+    session.range(3).createOrReplaceTempView("mine")
+    seen["isolated"] = opened.new_session().catalog.tableExists("mine")
+    steps = []
+    with watch(session, steps.append):
+        slow = F.udf(lambda n: time.sleep(1) or n, "long")
+        session.range(0, 4, 1, 4).select(slow("id")).collect()
+    seen["progress"] = len(steps) > 0 and steps[-1].total_tasks > 0
+    seen["failures"] = failures(session)
+seen["mode left"] = "SPARK_CONNECT_MODE_ENABLED" in os.environ
+"""
+
+
+def test_a_run_uses_it_and_gives_it_back(server):
+    scene = play(USE, server.state_dir)
+    report = scene.seen["report"]
+    assert (report["mode"], report["engine"], report["notes"]) == ("warm", "local", [])
+    assert report["address"] == f"sc://localhost:{server.state.port}"
+    assert scene.seen["sum"] == 45
+    assert scene.seen["conf"] == "2"
+    assert scene.seen["isolated"] is False
+    assert scene.seen["progress"]
+    assert scene.seen["mode left"] is False
+    failures.assert_told(scene.seen["failures"])
+    assert scene.noise == ""
+    until(lambda: not status(server.state_dir).busy, "the lease is given back")
+
+
+def test_a_run_that_dies_gives_its_lease_back_and_its_work_ends(server):
+    code = """
+with engine() as opened:
+    print("ready", flush=True)
+    opened.session.sql("SELECT java_method('java.lang.Thread', 'sleep', 60000L)").collect()
+"""
+    process = begin(code, server.state_dir)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    until(lambda: status(server.state_dir).active == 1, "the run is at work")
+    assert status(server.state_dir).leases == 1
+    process.kill()
+    process.communicate()
+    until(lambda: status(server.state_dir).leases == 0, "the lease is given back")
+    until(lambda: not status(server.state_dir).busy, "its work is ended", seconds=30)
+
+
+def test_a_wrong_token_is_refused_in_one_line(server):
+    code = f"""
+for token in (";token=canary-wrong-token", ""):
+    begun = time.monotonic()
+    try:
+        with engine("sc://localhost:{server.state.port}/" + token):
+            pass
+    except FlowError as error:
+        seen[token] = [type(error).__name__, str(error), time.monotonic() - begun]
+"""
+    for kind, text, seconds in play(code, server.state_dir).seen.values():
+        assert kind == "EngineAuthError"
+        assert "canary" not in text
+        assert seconds < 10
+
+
+def test_the_right_token_works_for_a_plain_connect_address(server):
+    code = f"""
+with engine("sc://localhost:{server.state.port}/;token=" + TOKEN) as opened:
+    seen["report"] = opened.report.to_json()
+    seen["count"] = opened.session.range(3).count()
+"""
+    token = (server.files.directory / "token").read_text()
+    scene = play(f"TOKEN = os.environ['TOKEN']\n{code}", server.state_dir, TOKEN=token)
+    assert scene.seen["report"]["mode"] == "remote"
+    assert scene.seen["count"] == 3
+    assert token not in str(scene)
+
+
+def test_an_unreachable_address_takes_seconds(tmp_path):
+    code = """
+begun = time.monotonic()
+try:
+    with engine("sc://localhost:1"):
+        pass
+except FlowError as error:
+    seen["said"] = [type(error).__name__, str(error), time.monotonic() - begun]
+"""
+    kind, text, seconds = play(code, tmp_path / "state").seen["said"]
+    assert kind == "EngineUnreachable"
+    assert "sc://localhost:1" in text
+    assert seconds < 10
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_busy_server_is_neither_stopped_nor_replaced(server):
+    _, connection = hold(server.state.socket)
+    before = server.state
+    try:
+        with pytest.raises(EngineError, match=r"is busy: 1 run\(s\)"):
+            stop(server.state_dir)
+        code = """
+from ematix_flow.engine.server_lease import use
+other = size(SMALL, 1000, {"spark.driver.memory": "1100m"})
+lease, notes = use(STATE, wanted(sizing=other))
+seen["lease"] = lease is not None
+seen["notes"] = notes
+"""
+        scene = play(code, server.state_dir)
+        assert scene.seen["lease"] is False
+        assert "busy" in scene.seen["notes"][0]
+        assert "settings changed" in scene.seen["notes"][0]
+        assert server.state == before
+    finally:
+        connection.close()
+
+
+def test_an_idle_server_that_does_not_suit_is_replaced_and_used(server):
+    until(lambda: not status(server.state_dir).busy, "it is idle")
+    before = server.state
+    code = """
+other = size(SMALL, 1000, {"spark.driver.memory": "1100m"})
+with engine(sizing=other) as opened:
+    seen["report"] = opened.report.to_json()
+    seen["memory"] = opened.session.conf.get("spark.driver.memory")
+"""
+    scene = play(code, server.state_dir)
+    assert scene.seen["report"]["mode"] == "warm"
+    assert "restarted: Spark's start-up settings changed" in scene.seen["report"]["notes"][0]
+    assert scene.seen["memory"] == "1100m"
+    assert server.state.pid != before.pid
+    assert not alive(before.pid)
+    assert server.state.idle_minutes == before.idle_minutes
+
+
+def test_a_killed_server_is_cleaned_up_and_the_run_embeds(server):
+    state = server.state
+    family = descendants(state.pid)
+    os.kill(state.pid, signal.SIGKILL)
+    until(lambda: not any(map(alive, family)), "the JVM goes with its supervisor")
+    assert status(server.state_dir).standing == "stale"
+    code = """
+with engine() as opened:
+    seen["report"] = opened.report.to_json()
+    seen["count"] = opened.session.range(3).count()
+"""
+    scene = play(code, server.state_dir)
+    assert scene.seen["report"]["mode"] == "embedded"
+    assert scene.seen["report"]["notes"] == [
+        f"the warm server (pid {state.pid}) is gone; its state was removed"
+    ]
+    assert scene.seen["count"] == 3
+    assert [path.name for path in server.files.directory.iterdir()] == ["lock"]
+    assert not state.socket.parent.exists()
+    assert status(server.state_dir).standing == "down"
+
+
+def test_an_idle_server_ends_itself_and_leaves_nothing(tmp_path):
+    running = started(tmp_path, idle_minutes=0.02)
+    state = running.files.read()
+    until(lambda: running.files.read() is None, "it ends")
+    if state is not None:
+        until(lambda: not alive(state.pid), "it is gone")
+        assert not state.socket.parent.exists()
+    assert [path.name for path in running.files.directory.iterdir()] == ["lock"]
+
+
+def test_a_server_whose_project_is_deleted_ends(tmp_path):
+    running = started(tmp_path)
+    state = running.state
+    assert ask(state.socket, "status")["ok"]
+    (running.files.directory / "server.json").unlink()
+    until(lambda: not alive(state.pid), "it ends")
+    assert not state.socket.parent.exists()
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path):
+    code = """
+from ematix_flow.engine.server import start, status
+bad = size(SMALL, 1000, {"spark.driver.extraJavaOptions": "-javaagent:/no-such-agent.jar"})
+try:
+    start(STATE, wanted(sizing=bad))
+except FlowError as error:
+    seen["said"] = str(error)
+seen["standing"] = status(STATE).standing
+"""
+    scene = play(code, tmp_path / "state")
+    assert "the warm server did not start: Spark's JVM did not start" in scene.seen["said"]
+    assert scene.seen["standing"] == "down"
