@@ -88,7 +88,9 @@ class ProjectFolder:
         return file
 
     def flow(self, **options: object) -> Flow:
-        environ = {"HOME": str(self.path / "home"), "PATH": os.environ["PATH"]}
+        kept = ("PATH", "EMATIX_FLOW_ENGINE")
+        environ = {name: os.environ[name] for name in kept if name in os.environ}
+        environ["HOME"] = str(self.path / "home")
         return Flow.open(self.path, **{"environ": environ, **options})
 
     def rows(self, database: str, query: str) -> list[tuple[object, ...]]:

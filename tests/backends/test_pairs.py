@@ -200,6 +200,7 @@ def run_pair(project: ProjectFolder, source: str, target: str, mode: str = "appe
 COMPARED = "SELECT * FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
 
 
+@pytest.mark.every_engine
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
 def test_every_type_survives_the_journey(project, source_kind, target_kind):
     result = run_pair(project, source_kind, target_kind)

@@ -22,6 +22,7 @@ LOADED = [(1, "ada", "19.90"), (2, "grace", "5.00"), (3, "alan", None)]
 ROWS = "SELECT order_id, customer, CAST(amount AS VARCHAR) FROM orders ORDER BY order_id"
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_append_then_truncate(project, kind):
     flow = project.with_orders(kind).flow()
@@ -48,6 +49,7 @@ def test_the_record_tells_steps_engine_and_counts(project):
     assert done.engine["mode"] in ("embedded", "warm")
 
 
+@pytest.mark.every_engine
 def test_staging_and_leases_are_gone_after_a_run(project):
     project.with_orders().flow().run("load_orders")
     state = project.path / ".ematix-flow"
@@ -78,6 +80,7 @@ def _target_rows(project):
     return project.rows("out.db", "SELECT * FROM orders")
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -127,6 +130,7 @@ def test_a_csv_row_with_too_many_fields_stops_the_run(project):
     assert "orders.csv" in failing(project, SourceError)
 
 
+@pytest.mark.every_engine
 def test_a_header_alone_is_no_rows(project):
     done = project.with_orders(rows=[]).flow().run("load_orders")
     assert (done.rows.read, done.rows.inserted) == (0, 0)
@@ -154,6 +158,7 @@ def test_the_same_rows_again_are_refused_by_the_key_and_the_first_stay(project):
     assert "already there" in failing(project, TargetError)
 
 
+@pytest.mark.every_engine
 def test_a_second_run_at_the_same_time_is_refused(project):
     flow = project.with_orders().flow()
     with pipeline_lease(project.path / ".ematix-flow" / "leases", "load_orders", flow.clock):
@@ -190,6 +195,7 @@ def test_a_far_engine_needs_a_shared_staging_path(project):
         project.flow(engine="spark://far.example:7077").run("load_orders")
 
 
+@pytest.mark.every_engine
 def test_one_pipeline_after_another_reads_what_was_just_written(project):
     project.with_orders("duckdb")
     pipelines = project.path / "pipelines.py"
@@ -216,6 +222,7 @@ def totals(src):
     ]
 
 
+@pytest.mark.every_engine
 def test_source_table_reads_a_table_whole(project):
     project.sqlite(
         "app.db",

@@ -94,7 +94,7 @@ def classic_conf(
     values["spark.master"] = master
     values.setdefault("spark.app.name", "ematix-flow")
     # Spark would leave these in the directory the user happens to be in.
-    values.setdefault(WAREHOUSE, str(state_dir / "engine" / "warehouse"))
+    values.setdefault(WAREHOUSE, str(state_dir / "spark" / "warehouse"))
     lists = {JARS: tuple(hashes), EXTENSIONS: tuple(additions.get(EXTENSIONS, "").split(","))}
     for key, ours in lists.items():
         theirs = (sizing.value(key) or "").split(",")
@@ -104,7 +104,7 @@ def classic_conf(
         part
         for part in (
             values.get(JAVA_OPTIONS, ""),
-            f"{_DERBY_HOME}{_quoted(state_dir / 'engine' / 'derby')}",
+            f"{_DERBY_HOME}{_quoted(state_dir / 'spark' / 'derby')}",
             *archive_options(java),
         )
         if part

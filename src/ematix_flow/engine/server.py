@@ -18,7 +18,8 @@ from ematix_flow.engine.control import ask
 from ematix_flow.engine.fingerprint import fingerprint_of
 from ematix_flow.engine.launch import open_log
 from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
-from ematix_flow.engine.server_status import ServerStatus, Wanted, look
+from ematix_flow.engine.server_status import ServerStatus, look
+from ematix_flow.engine.wanted import Wanted
 from ematix_flow.errors import EngineError
 
 DEFAULT_IDLE_MINUTES = 30.0

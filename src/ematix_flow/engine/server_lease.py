@@ -13,7 +13,8 @@ from pathlib import Path
 from ematix_flow.engine.control import hold
 from ematix_flow.engine.server import make_way, spawn
 from ematix_flow.engine.server_files import ServerFiles, ServerState
-from ematix_flow.engine.server_status import ServerStatus, Wanted, look
+from ematix_flow.engine.server_status import ServerStatus, look
+from ematix_flow.engine.wanted import Wanted
 from ematix_flow.errors import FlowError
 
 

@@ -37,7 +37,9 @@ _CONNECT = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
-    # What a killed run left working is ended in seconds, not after Spark's five minutes.
+    # A killed run is noticed when its stream is due to be renewed; what it left working is
+    # then ended. Spark's own values (2 and 5 minutes) would keep the server busy that long.
+    "spark.connect.execute.reattachable.senderMaxStreamDuration": "5s",
     "spark.connect.execute.manager.detachedTimeout": "10s",
     "spark.connect.execute.manager.maintenanceInterval": "2s",
 }

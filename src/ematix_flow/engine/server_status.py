@@ -1,36 +1,15 @@
-"""How the warm server stands, and what a run would want of it."""
+"""How the warm server stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ematix_flow.engine.classic_conf import ClassicConf
 from ematix_flow.engine.control import ask
-from ematix_flow.engine.fingerprint import Fingerprint, fingerprint_of
-from ematix_flow.engine.java import Java
 from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+from ematix_flow.engine.wanted import Wanted
 
 Standing = Literal["up", "down", "stale", "unresponsive"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a server must be started with to serve a run or a project."""
-
-    java: Java
-    connectors: tuple[str, ...]
-    conf_for: Callable[[tuple[str, ...]], ClassicConf]
-
-    def fingerprint(self) -> Fingerprint:
-        """Return what a server must match."""
-        return fingerprint_of(self.conf_for(self.connectors), self.java)
-
-    def with_more(self, connectors: Sequence[str]) -> Wanted:
-        """Return the same, with further connectors."""
-        both = tuple(dict.fromkeys((*connectors, *self.connectors)))
-        return Wanted(java=self.java, connectors=both, conf_for=self.conf_for)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from ematix_flow.engine import embedded
 from ematix_flow.engine.choice import EngineChoice
-from ematix_flow.engine.classic_conf import ClassicConf, classic_conf
+from ematix_flow.engine.classic_conf import ClassicConf
 from ematix_flow.engine.connect import check_version, patience, preflight
 from ematix_flow.engine.connect_mode import connect_mode, connected
 from ematix_flow.engine.embedded import close_embedded
 from ematix_flow.engine.installed import require_classic, require_pyspark
 from ematix_flow.engine.jars import JarCache
-from ematix_flow.engine.java import Java, find_java
+from ematix_flow.engine.java import Java
 from ematix_flow.engine.launch import jvm_environment, quiet_pyspark, start_jvm, stop_jvm
 from ematix_flow.engine.opened import EngineReport, Mode, OpenEngine
 from ematix_flow.engine.sail import sail_server
 from ematix_flow.engine.server_lease import use
-from ematix_flow.engine.server_status import Wanted
 from ematix_flow.engine.sizing import Sizing
 from ematix_flow.engine.spark_errors import translating
+from ematix_flow.engine.wanted import Wanted, wanted_for
 from ematix_flow.errors import EngineError
 
 if TYPE_CHECKING:
@@ -69,21 +68,13 @@ def open_engine(
         match choice.kind:
             case "local" | "master":
                 require_classic()
-                java = find_java()
-                cache = jars or JarCache()
-
-                @lru_cache
-                def conf_for(names: tuple[str, ...]) -> ClassicConf:
-                    return classic_conf(
-                        master=choice.target,
-                        sizing=sizing,
-                        connectors=names,
-                        jars=cache,
-                        java=java,
-                        state_dir=state_dir,
-                    )
-
-                wanted = Wanted(java=java, connectors=tuple(connectors), conf_for=conf_for)
+                wanted = wanted_for(
+                    choice.target,
+                    sizing=sizing,
+                    connectors=connectors,
+                    state_dir=state_dir,
+                    jars=jars,
+                )
                 engine = _local(stack, choice, wanted, state_dir, batch=batch)
             case "connect":
                 engine = _remote(stack, choice, choice.target, sizing.session_conf())
@@ -111,13 +102,22 @@ def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> 
     )
 
     def another() -> SparkSession:
-        beside: Any = session
-        beside = beside.newSession() if classic else beside.cloneSession()
+        beside: Any = session.newSession() if classic else _clone(session)
         for key, value in (settings or {}).items():
             beside.conf.set(key, value)
         return cast("SparkSession", beside)
 
     return OpenEngine(session=another(), report=report, _another=another)
+
+
+def _clone(session: Any) -> Any:
+    try:
+        return session.cloneSession()
+    except Exception as error:
+        raise EngineError(
+            "the server of the session that was handed in cannot open a second session beside it",
+            hint='run by its address instead: engine="sc://host:port"',
+        ) from error
 
 
 def classic_session(

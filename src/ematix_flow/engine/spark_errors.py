@@ -36,6 +36,7 @@ _SOURCE_CONDITIONS = (
 # Sail names no conditions; these are the words it uses.
 _SOURCE_WORDS = ("is not a Parquet file", "Invalid Parquet file", "Parser error: ")
 _QUERY_WORDS = ("Cannot cast ", "Cast error: ", "invalid argument: found ")
+_SAYS_NOTHING = ("Job aborted", "Exception thrown in awaitResult", "Task failed", "Writing job")
 _NOT_THE_QUERY = ("PATH_ALREADY_EXISTS",)
 # SQLSTATE classes: 22 bad data in an expression, 42 a wrong statement, P0 raise_error().
 _QUERY_STATES = ("22", "42", "P0")
@@ -173,9 +174,13 @@ def _source_text(facts: _Facts) -> str:
 
 
 def _root(facts: _Facts) -> str:
-    """Return the innermost cause that says something."""
-    told = [_plain(cause) for cause in facts.causes]
-    return next((text for text in reversed(told) if text), facts.headline)
+    """Return what failed and, where it says more, the innermost cause."""
+    told = [_plain(text) for text in (facts.headline, *facts.causes)]
+    telling = [text for text in told if text and not text.startswith(_SAYS_NOTHING)]
+    if not telling:
+        return facts.headline
+    first, last = telling[0], telling[-1]
+    return first if last.casefold() in first.casefold() else f"{first} ({last})"
 
 
 def _plain(cause: str) -> str:

@@ -15,5 +15,10 @@ def run_query(spark: SparkSession, query: str, relations: Mapping[str, DataFrame
     The session belongs to this run alone, so the views can have the names the user wrote.
     """
     for name, frame in relations.items():
-        frame.createOrReplaceTempView(f"`{name.replace('`', '``')}`")
+        frame.createOrReplaceTempView(_view(name))
     return spark.sql(query)
+
+
+def _view(name: str) -> str:
+    # Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
+    return name if name.isidentifier() else f"`{name.replace('`', '``')}`"

@@ -14,7 +14,7 @@ from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract, Rule, RuleKind
 from ematix_flow.spec.table import Column as DeclaredColumn
-from ematix_flow.spec.types import JSON, JSONB, UUID, Numeric, String
+from ematix_flow.spec.types import JSON, JSONB, UUID, Double, Float, Numeric, String
 from ematix_flow.sql.type_names import type_name
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 _EXACT_DIGITS = 38
+_BEYOND_BIGINT = 2.0**63
 
 
 def judge(frame: DataFrame, contract: Contract) -> DataFrame:
@@ -127,7 +128,11 @@ def _loses(raw: Column, cast: Column, actual: DataType, rule: Rule) -> Column:
         return functions.lit(False)
     if simple.startswith(("array", "struct", "map", "variant", "binary")):
         return functions.lit(False)
-    return ~cast.try_cast(simple).eqNullSafe(raw)
+    changed = ~cast.try_cast(simple).eqNullSafe(raw)
+    if simple == "bigint" and isinstance(rule.type, Float | Double):
+        # 2^63 - 1 becomes 2^63 as a double, and casting that back saturates to 2^63 - 1 again.
+        return changed | (cast >= _BEYOND_BIGINT)
+    return changed
 
 
 def _same(actual: DataType, wanted: str) -> bool:

@@ -49,6 +49,7 @@ def stage(frame: DataFrame, folder: Path) -> StagedRows:
     files = tuple(sorted(rows.glob("*.parquet")))
     if not files:
         # Some engines write no file for no rows; the commit still wants the columns.
+        rows.mkdir(exist_ok=True)
         files = (rows / "empty.parquet",)
         pq.write_table(frame.limit(0).toArrow(), files[0])
     return StagedRows(files=files, rows=sum(pq.read_metadata(file).num_rows for file in files))

@@ -20,14 +20,13 @@ PRELUDE = """
 import json, os, sys, time
 from pathlib import Path
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.classic_conf import classic_conf
 from ematix_flow.engine.jars import JarCache
 from ematix_flow.engine.java import find_java
 from ematix_flow.engine.machine import GIB, Machine
-from ematix_flow.engine.server_status import Wanted
 from ematix_flow.engine.session import borrow, close_embedded, open_engine
 from ematix_flow.engine.sizing import size
 from ematix_flow.engine.spark_errors import translate
+from ematix_flow.engine.wanted import wanted_for
 from ematix_flow.errors import FlowError
 from tests.spark.engine.listening import listening
 
@@ -41,10 +40,7 @@ def engine(value="local[2]", **options):
     return open_engine(choose(value, {}, None), **options)
 
 def wanted(connectors=(), sizing=SIZING):
-    java, jars = find_java(), JarCache()
-    return Wanted(java=java, connectors=tuple(connectors), conf_for=lambda names: classic_conf(
-        master="local[2]", sizing=sizing, connectors=names, jars=jars, java=java,
-        state_dir=STATE))
+    return wanted_for("local[2]", sizing=sizing, connectors=connectors, state_dir=STATE)
 """
 POSTLUDE = """
 print("\\nSEEN " + json.dumps(seen))

@@ -110,6 +110,18 @@ def test_another_failure_is_the_root_cause_in_one_line():
     assert str(error) == "Spark failed: Mkdirs failed to create file:/proc/foo"
 
 
+def test_what_failed_is_kept_beside_its_root_cause():
+    text = (
+        "An error occurred while calling o1.load.\n: org.postgresql.util.PSQLException: Connection "
+        f"to localhost:1 failed. Check the port.{STACK}\n"
+        f"Caused by: java.net.ConnectException: Nobody listens{STACK}"
+    )
+    error = translate(raised("Py4JJavaError", text, module="py4j.protocol"))
+    assert str(error) == (
+        "Spark failed: Connection to localhost:1 failed. Check the port (Nobody listens)"
+    )
+
+
 def test_python_that_raised_keeps_its_traceback():
     text = (
         "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n"

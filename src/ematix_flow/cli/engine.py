@@ -1,0 +1,132 @@
+"""`flow engine`: a warm local Spark between runs."""
+
+from __future__ import annotations
+
+import click
+
+from ematix_flow.api import Flow
+from ematix_flow.backends.registry import capabilities
+from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.declare.config import load_config
+from ematix_flow.engine import server
+from ematix_flow.engine.choice import EngineChoice
+from ematix_flow.engine.installed import require_classic, require_pyspark
+from ematix_flow.engine.machine import this_machine
+from ematix_flow.engine.server_status import ServerStatus
+from ematix_flow.engine.sizing import size
+from ematix_flow.engine.wanted import Wanted, wanted_for
+from ematix_flow.errors import UsageError
+
+
+@click.group()
+def engine() -> None:
+    """Keep a warm local Spark, so that runs start in about a second.
+
+    It listens on this machine only, and `flow run` finds and uses it by itself.
+    """
+
+
+@engine.command()
+@click.option(
+    "--idle-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=server.DEFAULT_IDLE_MINUTES,
+    show_default=True,
+    help="Stop by itself after this long without a run.",
+)
+@shared_options
+def start(context: Context, idle_minutes: float) -> None:
+    """Start the warm Spark with every connector the project needs.
+
+    \b
+    Examples:
+      flow engine start
+      flow engine start --idle-minutes 120
+    """
+    flow = context.flow()
+    choice = flow.engine_choice()
+    if choice.kind != "local":
+        raise UsageError(
+            f"the warm Spark serves the engine 'local'; this project runs on {choice.address} "
+            f"({choice.why})",
+            hint="flow engine start --engine local",
+        )
+    require_pyspark()
+    require_classic()
+    now = server.start(
+        flow.config.state_directory, _wanted(flow, choice), idle_minutes=idle_minutes
+    )
+    context.output.emit({"engine": now.to_json()}, _told(now))
+
+
+@engine.command()
+@click.option("--force", is_flag=True, help="Stop it even while it works.")
+@shared_options
+def stop(context: Context, *, force: bool) -> None:
+    """Stop the warm Spark; refused while a run is on it."""
+    was = server.stop(load_config(context.project).state_directory, force=force)
+    text = f"Stopped (pid {was.pid})." if was.pid else "It was not running."
+    context.output.emit({"engine": was.to_json()}, text)
+
+
+@engine.command()
+@shared_options
+def status(context: Context) -> None:
+    """Show whether the warm Spark is up, and who uses it."""
+    now = server.status(load_config(context.project).state_directory)
+    context.output.emit({"engine": now.to_json()}, _told(now))
+
+
+@engine.command()
+@click.option("--force", is_flag=True, help="Make it anew.")
+@shared_options
+def prepare(context: Context, *, force: bool) -> None:
+    """Make cold starts faster: keep what the JVM learns while starting Spark (160 MB)."""
+    from ematix_flow.engine.archive import prepare as make
+    from ematix_flow.engine.java import find_java
+
+    require_pyspark()
+    require_classic()
+    java = find_java()
+    path = make(java, force=force)
+    context.output.emit(
+        {"archive": str(path), "java": str(java), "size": path.stat().st_size},
+        f"Runs without the warm Spark now start faster, with {java}.\n{path}",
+    )
+
+
+def _wanted(flow: Flow, choice: EngineChoice) -> Wanted:
+    """Return what the whole project wants: each of its runs must find its connectors there."""
+    can = capabilities()
+    used = {
+        name
+        for pipeline in flow.pipelines()
+        for name in (pipeline.source_connection, pipeline.target_connection)
+    }
+    kinds = {flow.connections[name].kind for name in used}
+    needed = {connector for kind in kinds if kind in can for connector in can[kind].connectors}
+    return wanted_for(
+        choice.target,
+        sizing=size(this_machine(), None, flow.config.spark, set_in=flow.config.origin),
+        connectors=(*sorted(needed), *flow.config.connectors),
+        state_dir=flow.config.state_directory,
+    )
+
+
+def _told(now: ServerStatus) -> str:
+    match now.standing:
+        case "up":
+            use = f"{now.leases} run(s) on it" if now.busy else f"idle for {now.idle_seconds:.0f} s"
+            lines = [f"Up at {now.address} (pid {now.pid}), {use}."]
+            if now.idle_minutes is not None:
+                lines.append(f"It stops after {now.idle_minutes:g} minutes without a run.")
+            if now.connectors:
+                lines.append(f"Connectors: {', '.join(now.connectors)}.")
+            lines += [f"It does not suit this project: {each}." for each in now.differences]
+            return "\n".join(lines)
+        case "stale":
+            return f"Gone (pid {now.pid}); the next run removes what it left."
+        case "unresponsive":
+            return f"There (pid {now.pid}) but not answering; flow engine stop --force ends it."
+        case "down":
+            return "Not running. Start it: flow engine start"

@@ -1,0 +1,45 @@
+"""Each example runs and leaves what it says."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.projects import ProjectFolder
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXPECTED = {
+    "csv_to_duckdb": (
+        "warehouse.duckdb",
+        "SELECT sensor, readings, celsius FROM sensors.averages ORDER BY sensor",
+        [("attic", 3, 7.0), ("cellar", 2, 11.25)],
+    ),
+    "sqlite_report": (
+        "reports.db",
+        "SELECT day, orders, revenue FROM daily_sales ORDER BY day",
+        [("2026-03-01", 2, "24.90"), ("2026-03-02", 1, "42.50")],
+    ),
+}
+
+
+def test_every_example_is_tested_and_listed():
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert folders == set(EXPECTED)
+    listed = (EXAMPLES / "README.md").read_text()
+    assert all(f"[{name}]({name})" in listed for name in folders)
+
+
+@pytest.mark.every_engine
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_example_runs(name, tmp_path):
+    shutil.copytree(EXAMPLES / name, tmp_path / name)
+    project = ProjectFolder(tmp_path / name)
+    if name == "sqlite_report":
+        subprocess.run([sys.executable, "pipelines.py"], cwd=project.path, check=True)
+    flow = project.flow()
+    for pipeline in flow.order(()):
+        flow.run(pipeline)
+    database, query, rows = EXPECTED[name]
+    assert project.rows(database, query) == rows

@@ -1,0 +1,21 @@
+"""One Spark session for all of these tests, built the way a run builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ematix_flow.engine.choice import choose
+from ematix_flow.engine.machine import this_machine
+from ematix_flow.engine.session import open_engine
+from ematix_flow.engine.sizing import size
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
+    """A classic session with 2 shuffle partitions."""
+    sizing = size(this_machine(), 0, {"spark.sql.shuffle.partitions": "2"})
+    state = tmp_path_factory.mktemp("spark-state")
+    with open_engine(choose("local", {}, None), sizing=sizing, state_dir=state) as engine:
+        yield engine.session
