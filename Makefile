@@ -1,7 +1,7 @@
 # Everything a newcomer or CI runs. Needs Python 3.11 or newer and make; no root, no Java, no uv.
 .POSIX:
 .NOTPARALLEL:
-.PHONY: help env demo java check lock-check test test-fast test-lowest wheel bench soak lock upgrade clean
+.PHONY: help env demo java check lock-check test test-fast test-lowest test-sail docs wheel bench soak lock upgrade clean
 
 # The Python to build environments with; found when empty (see tools/python.sh).
 PYTHON ?=
@@ -38,7 +38,10 @@ check: env lock-check ## the static checks: format, lint, types, layers, pins
 lock-check: env ## do the pins satisfy pyproject.toml? (offline)
 	@$(STEP) "pins" $(BIN)/python tools/check_pins.py
 
-test: check wheel test-lowest java ## everything CI runs; ends with the result of pytest
+docs: env ## write the generated pages again
+	@$(BIN)/python tools/generate_docs.py
+
+test: check wheel test-lowest test-sail java ## everything CI runs; ends with the result of pytest
 	@echo "all tests, with real services: the longest step"
 	@$(PYTEST)
 
@@ -49,6 +52,11 @@ test-lowest: ## the unit tests with the lowest versions that pyproject.toml allo
 	@$(SETUP) .venv-lowest build lowest -e .
 	@echo "unit tests with the lowest versions"
 	@.venv-lowest/bin/python -m pytest -q -p no:cacheprovider tests/unit
+
+test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
+	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
+	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
+		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine tests/backends tests/e2e
 
 wheel: env ## build both distributions into dist/ and try the wheels in a clean environment
 	@PYTHON='$(PYTHON)' sh tools/wheel.sh
@@ -68,6 +76,6 @@ upgrade: ## write requirements/*.txt again, with the newest versions
 	@PYTHON='$(PYTHON)' sh tools/lock.sh --upgrade
 
 clean: ## remove environments, caches and build output
-	rm -rf .venv .venv-lowest .venv-lock .venv-sail .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-sail .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

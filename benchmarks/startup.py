@@ -93,7 +93,9 @@ def timed(command: list[str], folder: Path, environ: dict[str, str]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sail-python", default=os.environ.get("SAIL_PYTHON"))
     parser.add_argument("--json", type=Path)
@@ -119,7 +121,11 @@ def measure(root: Path, rounds: int, sail_python: str | None) -> dict[str, list[
     flow = [sys.executable, "-m", "ematix_flow.cli"]
     run = [*flow, "run", "load_orders"]
     # Two caches, so that "cold" never sees the archive that "prepared" uses.
-    plain = {**os.environ, "EMATIX_FLOW_CACHE": str(root / "cache"), "PYSPARK_PYTHON": sys.executable}
+    plain = {
+        **os.environ,
+        "EMATIX_FLOW_CACHE": str(root / "cache"),
+        "PYSPARK_PYTHON": sys.executable,
+    }
     prepared = {**plain, "EMATIX_FLOW_CACHE": str(root / "prepared")}
     folders = {name: root / name for name in ("stock", "cold", "prepared", "warm", "sail")}
     for folder in folders.values():
@@ -165,7 +171,7 @@ def render(report: dict[str, object]) -> str:
     median = {name: statistics.median(times) for name, times in seconds.items()}
     stock, cold = median["stock"], median["cold"]
     lines = [
-        f"{report['machine']}; {report['rows']} rows; median of {report['rounds']} rounds, in turns",
+        f"{report['machine']}; {report['rows']} rows; medians of {report['rounds']} rounds",
         "",
         "| run | median s | fastest | slowest | of stock | of cold |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",

@@ -30,10 +30,11 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "test": (["spark", "duckdb"], ["test"]),
     "dev": (["spark", "duckdb"], ["dev"]),
     "lowest": (["spark", "duckdb"], ["unit"]),
+    "unit": ([], ["unit"]),
     "build": ([], ["build"]),
     "lock": ([], ["lock"]),
 }
-WITHOUT_PROJECT = {"build", "lock"}
+WITHOUT_PROJECT = {"build", "lock", "unit"}
 OWN_ENVIRONMENT = {"lowest", "lock", "sail"}
 FORBIDDEN = re.compile(r"https?:|--(?:index-url|extra-index-url|find-links)|(?<![\w.])/\w+/")
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;\\]+)(?P<rest>.*)$")

@@ -1,6 +1,6 @@
 """Write the pages that are generated from the code, or check that they are up to date.
 
-    python tools/generate_docs.py [--check]
+python tools/generate_docs.py [--check]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ematix_flow.backends.registry import capabilities
 from ematix_flow.cli.root import flow
 from ematix_flow.errors import NotSupported
 from ematix_flow.spec.capability import Capability, Support
-from ematix_flow.spec.types import Array, DataType, DATA_TYPES, Numeric, String, Struct, Text
+from ematix_flow.spec.types import DATA_TYPES, Array, DataType, Numeric, String, Struct, Text
 from ematix_flow.sql.type_names import type_name
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -41,7 +41,7 @@ def capabilities_page() -> str:
         lines.append(f"| {kind} | `ematix-flow[{can.extra}]` | {cells} |")
     lines += [
         "",
-        "`read_relation`: Spark reads the file and runs the query. "
+        "`read_relation`: Spark reads the file and runs the query.",
         "`read_query`: the query runs in the source.",
         "",
         "## Types",
@@ -49,14 +49,14 @@ def capabilities_page() -> str:
         "| declared | Spark | DuckDB | SQLite |",
         "| --- | --- | --- | --- |",
     ]
-    for kind in DATA_TYPES:
-        sample = _SAMPLES[kind] if kind in _SAMPLES else kind()
+    for declared in DATA_TYPES:
+        sample = _SAMPLES.get(declared) or declared()
         cells = " | ".join(_spelt(sample, dialect) for dialect in ("spark", "duckdb", "sqlite"))
         lines.append(f"| `{sample}` | {cells} |")
     lines += [
         "",
-        "SQLite has no exact decimals and no dates: they are kept there as canonical text, which the "
-        "type's name says. A table's schema becomes part of its name (`shop_orders`).",
+        "SQLite has no exact decimals and no dates: they are kept there as canonical text,",
+        "which the type's name says. A table's schema becomes part of its name (`shop_orders`).",
     ]
     return "\n".join(lines) + "\n"
 

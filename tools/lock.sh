@@ -31,6 +31,7 @@ same="--constraints requirements/dev.txt"
         compile "$extra" $same pyproject.toml --extra "$extra" $upgrade
     done
     compile test $same pyproject.toml --extra spark --extra duckdb requirements/test.in $upgrade
+    compile unit $same requirements/unit.in $upgrade
     compile build $same requirements/build.in $upgrade
     compile lowest --resolution lowest-direct \
         pyproject.toml --extra spark --extra duckdb requirements/unit.in $upgrade

@@ -42,7 +42,9 @@ def daily_sales():
 def make_app_database(file: Path) -> None:
     """Stand in for the application: `python pipelines.py` writes its database."""
     with closing(sqlite3.connect(file)) as database, database:
-        database.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, placed_at TEXT, cents INTEGER)")
+        database.execute(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, placed_at TEXT, cents INTEGER)"
+        )
         database.executemany(
             "INSERT INTO orders (placed_at, cents) VALUES (?, ?)",
             [("2026-03-01 09:00", 1990), ("2026-03-01 17:30", 500), ("2026-03-02 08:15", 4250)],

@@ -146,8 +146,12 @@ class Flow:
                 finding=error.what,
                 hint=error.hint,
             )
-        shown = ", ".join(f"{key}={value}" for key, value in self.connections[name].to_config().items())
-        return Check(name=f"connection {name}", health=Health.OK, finding=f"{shown} ({connection.origin})")
+        shown = ", ".join(
+            f"{key}={value}" for key, value in self.connections[name].to_config().items()
+        )
+        return Check(
+            name=f"connection {name}", health=Health.OK, finding=f"{shown} ({connection.origin})"
+        )
 
     # Planning ----------------------------------------------------------------------------------
 

@@ -36,20 +36,26 @@ TABLE = Table(
     ),
 )
 SCHEMA = pa.schema(
-    [("id", pa.int64()), ("name", pa.string()), ("score", pa.float64())]
-    + [(RULE_COLUMN, pa.int32()), (VALUE_COLUMN, pa.string())]
+    [
+        *(("id", pa.int64()), ("name", pa.string()), ("score", pa.float64())),
+        *((RULE_COLUMN, pa.int32()), (VALUE_COLUMN, pa.string())),
+    ]
 )
 
 
 @pytest.fixture(params=["sqlite", "duckdb"])
 def target(request, tmp_path):
-    connection = Connection.from_config("out", {"kind": request.param, "path": "out.db"}, base=tmp_path)
+    connection = Connection.from_config(
+        "out", {"kind": request.param, "path": "out.db"}, base=tmp_path
+    )
     return backends()[request.param].target(connection)
 
 
 def staged(tmp_path, rows, name="part-0.parquet"):
     columns = list(zip(*rows, strict=True)) or [[]] * 5
-    table = pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+    table = pa.table(
+        [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+    )
     pq.write_table(table, tmp_path / name)
     return StagedRows(files=(tmp_path / name,), rows=len(rows))
 
@@ -60,7 +66,10 @@ def good(*ids):
 
 def prepared(target):
     with target.open() as session:
-        for statement in (create_table(TABLE, TABLE.name, target.dialect), *Bookkeeping(target.dialect).create):
+        for statement in (
+            create_table(TABLE, TABLE.name, target.dialect),
+            *Bookkeeping(target.dialect).create,
+        ):
             session.execute(statement)
         return take_fence(session, Bookkeeping(target.dialect), "p")
 
@@ -77,7 +86,9 @@ def step(target, mode=Mode.APPEND):
 
 def load(target, rows, *, run_id="r1", mode=Mode.APPEND, token=None):
     token = prepared(target) if token is None else token
-    return commit(step(target, mode), target, rows, pipeline="p", run_id=run_id, token=token, now=NOW)
+    return commit(
+        step(target, mode), target, rows, pipeline="p", run_id=run_id, token=token, now=NOW
+    )
 
 
 def ids(target):
@@ -133,7 +144,8 @@ def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
     token = prepared(target)
     with target.open() as session:
         session.execute(
-            'CREATE TRIGGER half BEFORE INSERT ON "t" WHEN NEW.id % 2 BEGIN SELECT RAISE(IGNORE); END'
+            'CREATE TRIGGER half BEFORE INSERT ON "t" WHEN NEW.id % 2 '
+            "BEGIN SELECT RAISE(IGNORE); END"
         )
     with pytest.raises(TargetError, match="took 1 rows, but 2 were staged"):
         load(target, staged(tmp_path, good(1, 2)), token=token)
@@ -180,7 +192,10 @@ def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, ki
     staged(tmp_path, good(1, 2))
     code = "from pathlib import Path\n" + CRASH.replace("{{", "{").replace("}}", "}")
     died = subprocess.run(
-        [sys.executable, "-c", code, point, kind, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, point, kind, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert died.returncode == -9, died.stderr
     connection = Connection.from_config("out", {"kind": kind, "path": "out.db"}, base=tmp_path)

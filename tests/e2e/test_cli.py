@@ -11,7 +11,18 @@ from tests.projects import ProjectFolder
 def test_help_shows_every_command_with_examples(project):
     shown = project.cli("--help")
     assert shown.returncode == 0
-    for command in ("init", "demo", "list", "plan", "explain", "run", "runs", "doctor", "engine", "jars"):
+    for command in (
+        "init",
+        "demo",
+        "list",
+        "plan",
+        "explain",
+        "run",
+        "runs",
+        "doctor",
+        "engine",
+        "jars",
+    ):
         assert command in shown.stdout
         assert project.cli(command, "--help").returncode == 0
     assert "flow run load_orders --engine sail" in project.cli("run", "--help").stdout
@@ -26,7 +37,10 @@ def test_help_shows_every_command_with_examples(project):
         (["plan", "lod_orders"], "did you mean 'load_orders'?"),
         (["runs", "nope"], "unknown pipeline 'nope'"),
         (["list", "--project", "nowhere"], "there is no project folder"),
-        (["run", "load_orders", "--engine", "locl"], "unknown engine 'locl'; did you mean 'local'?"),
+        (
+            ["run", "load_orders", "--engine", "locl"],
+            "unknown engine 'locl'; did you mean 'local'?",
+        ),
         (["list", "--format", "yaml"], "'yaml' is not one of"),
     ],
 )
@@ -75,7 +89,9 @@ def test_init_makes_a_project_that_runs(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "load_orders: succeeded, 4 rows read, 4 inserted" in done.stdout
     assert "load_orders: commit: truncate into orders" in done.stderr
-    assert shop.rows("warehouse.duckdb", "SELECT customer, orders FROM customer_totals ORDER BY 1") == [
+    assert shop.rows(
+        "warehouse.duckdb", "SELECT customer, orders FROM customer_totals ORDER BY 1"
+    ) == [
         ("ada", 2),
         ("alan", 1),
         ("grace", 1),

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,9 @@ def crash(project, event_type, step):
 def test_killed_between_staging_and_commit(project, kind):
     project.with_orders(kind)
     crash(project, "StepStarted", "commit")
-    staged = list((project.path / ".ematix-flow" / "staging" / "load_orders").glob("*/rows/*.parquet"))
+    staged = list(
+        (project.path / ".ematix-flow" / "staging" / "load_orders").glob("*/rows/*.parquet")
+    )
     assert staged, "the crash left no staging, so it proves nothing"
     assert project.rows("out.db", "SELECT * FROM orders") == []
     [open_run] = project.flow().runs()
@@ -85,13 +88,14 @@ def test_a_killed_run_leaves_no_process_behind(project):
 
 
 def _processes_of(text):
-    pids = set(filter(str.isdigit, os.listdir("/proc"))) - {str(os.getpid())}
+    pids = set(filter(str.isdigit, (path.name for path in Path("/proc").iterdir()))) - {
+        str(os.getpid())
+    }
     return [pid for pid in pids if text in _command_line(pid)]
 
 
 def _command_line(pid):
     try:
-        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
     except OSError:
         return ""

@@ -9,7 +9,9 @@ from tests.documents import blocks, follow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUNNABLE = [page for page in PAGES if any(b.language in ("python", "console") for b in blocks(page))]
+RUNNABLE = [
+    page for page in PAGES if any(b.language in ("python", "console") for b in blocks(page))
+]
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)

@@ -94,7 +94,9 @@ def _target_rows(project):
     ],
 )
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_a_row_that_breaks_the_contract_is_named_and_nothing_is_written(project, kind, row, expected):
+def test_a_row_that_breaks_the_contract_is_named_and_nothing_is_written(
+    project, kind, row, expected
+):
     project.with_orders(kind, rows=[("1", "ada", "19.90"), row])
     text = failing(project, ContractError)
     assert "1 of 2 rows break the declaration of orders; nothing was written" in text
@@ -113,8 +115,16 @@ def query(project, sql):
     [
         ("SELECT order_id, customr, amount FROM orders", QueryError, "`customer`"),
         ("SELECT order_id, customer FROM orders", ContractError, "does not return amount"),
-        ("SELECT *, 1 AS extra FROM orders", ContractError, "returns extra, which orders does not declare"),
-        ("SELECT order_id, customer, amount, amount FROM orders", ContractError, "column 'amount' twice"),
+        (
+            "SELECT *, 1 AS extra FROM orders",
+            ContractError,
+            "returns extra, which orders does not declare",
+        ),
+        (
+            "SELECT order_id, customer, amount, amount FROM orders",
+            ContractError,
+            "column 'amount' twice",
+        ),
         ("SELECT order_id, customer, 1 / (order_id - 1) AS amount FROM orders", FlowError, "zero"),
         ("SELECT order_id, nofunc(customer) AS customer, amount FROM orders", QueryError, "nofunc"),
     ],
@@ -161,9 +171,9 @@ def test_the_same_rows_again_are_refused_by_the_key_and_the_first_stay(project):
 @pytest.mark.every_engine
 def test_a_second_run_at_the_same_time_is_refused(project):
     flow = project.with_orders().flow()
-    with pipeline_lease(project.path / ".ematix-flow" / "leases", "load_orders", flow.clock):
-        with pytest.raises(PipelineBusy, match="already running"):
-            flow.run("load_orders")
+    held = pipeline_lease(project.path / ".ematix-flow" / "leases", "load_orders", flow.clock)
+    with held, pytest.raises(PipelineBusy, match="already running"):
+        flow.run("load_orders")
     assert flow.runs() == []
     assert flow.run("load_orders").rows.inserted == 3
 
@@ -201,7 +211,7 @@ def test_one_pipeline_after_another_reads_what_was_just_written(project):
     pipelines = project.path / "pipelines.py"
     pipelines.write_text(
         pipelines.read_text()
-        + '''
+        + """
 @ematix.table(schema="mart")
 class Totals:
     orders: BigInt
@@ -212,7 +222,7 @@ class Totals:
 def totals(src):
     assert src.kind == "duckdb"
     return "SELECT count(*) AS orders, sum(amount) AS amount FROM orders"
-'''
+"""
     )
     flow = project.flow()
     for name in flow.order(()):
@@ -254,7 +264,10 @@ def test_source_table_reads_a_table_whole(project):
         """
     )
     assert project.flow().run("load").rows.inserted == 2
-    assert project.rows("out.db", "FROM customers ORDER BY id") == [(1, "ada", 0.5), (2, "grace", None)]
+    assert project.rows("out.db", "FROM customers ORDER BY id") == [
+        (1, "ada", 0.5),
+        (2, "grace", None),
+    ]
 
 
 def test_a_sqlite_value_that_is_not_its_type_names_the_row(project):

@@ -39,7 +39,11 @@ def judged(spark, kind, values, sql_type, *, nullable=True):
     frame = spark.createDataFrame(list(enumerate(values)), f"n BIGINT, v {sql_type}")
     rows = judge(frame, contract).orderBy("n").collect()
     return [
-        (row["v"], contract.rule(row[RULE_COLUMN]).kind if row[RULE_COLUMN] else None, row[VALUE_COLUMN])
+        (
+            row["v"],
+            contract.rule(row[RULE_COLUMN]).kind if row[RULE_COLUMN] else None,
+            row[VALUE_COLUMN],
+        )
         for row in rows
     ]
 
@@ -53,7 +57,9 @@ few = settings(
 )
 NUMBERS = st.one_of(
     st.integers(-(2**65), 2**65).map(str),
-    st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-10**9, max_value=10**9).map(str),
+    st.decimals(
+        allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9
+    ).map(str),
     st.sampled_from(["", " ", "1e3", "0x10", "NaN", "٣", "1,5", "+7", "-0", "00012", "1.50"]),
 )
 
@@ -88,7 +94,9 @@ def test_integers_narrow_exactly_or_are_refused(spark, values):
     for kind, bits in ((SmallInt(), 16), (Integer(), 32)):
         edges = [2 ** (bits - 1), 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), -(2 ** (bits - 1)) - 1]
         tried = [*values, *edges]
-        for value, (got, broken, _) in zip(tried, judged(spark, kind, tried, "BIGINT"), strict=True):
+        for value, (got, broken, _) in zip(
+            tried, judged(spark, kind, tried, "BIGINT"), strict=True
+        ):
             fits = -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
             assert (got, broken) == ((value, None) if fits else (got, RuleKind.TYPE))
 
@@ -132,10 +140,13 @@ def test_single_values(spark, kind, sql_type, value, breaks):
 
 def test_a_time_of_day_is_not_dropped_silently(spark):
     table = Table(
-        name=TableName(name="t"), location=Location("x.py", 1), columns=(Column(name="v", type=Date()),)
+        name=TableName(name="t"),
+        location=Location("x.py", 1),
+        columns=(Column(name="v", type=Date()),),
     )
     frame = spark.sql(
-        "SELECT timestamp_ntz'2026-03-01 00:00:00' AS v UNION ALL SELECT timestamp_ntz'2026-03-01 10:00:00'"
+        "SELECT timestamp_ntz'2026-03-01 00:00:00' AS v "
+        "UNION ALL SELECT timestamp_ntz'2026-03-01 10:00:00'"
     )
     verdicts = [row[RULE_COLUMN] for row in judge(frame, Contract.of(table)).collect()]
     assert sorted(verdicts, key=str) == [1, None]
@@ -149,7 +160,9 @@ def test_null_in_a_not_null_column_is_its_own_rule(spark):
 def test_judging_adds_no_pass_over_the_data(spark):
     """One scan in, one projection: no shuffle, no second read."""
     table = Table(
-        name=TableName(name="t"), location=Location("x.py", 1), columns=(Column(name="v", type=BigInt()),)
+        name=TableName(name="t"),
+        location=Location("x.py", 1),
+        columns=(Column(name="v", type=BigInt()),),
     )
     frame = judge(spark.range(10).selectExpr("CAST(id AS STRING) AS v"), Contract.of(table))
     plan = frame._jdf.queryExecution().executedPlan().toString()

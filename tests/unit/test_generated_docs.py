@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def generator():
-    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "tools" / "generate_docs.py")
+    spec = importlib.util.spec_from_file_location(
+        "generate_docs", ROOT / "tools" / "generate_docs.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,8 +1,9 @@
 import subprocess
 import sys
 
-import ematix_flow
 import pytest
+
+import ematix_flow
 
 
 @pytest.mark.parametrize("name", ematix_flow.__all__)

@@ -11,7 +11,6 @@ from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.table import Column
 from ematix_flow.spec.types import DATA_TYPES, DataType, from_annotation
 
-
 _KNOWN_TYPES = (
     f"the types are {', '.join(kind.__name__ for kind in DATA_TYPES)}, importable from ematix_flow"
 )

@@ -13,6 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,6 +55,15 @@ def archive_options(java: Java, cache: Path | None = None) -> tuple[str, ...]:
 def is_archive_option(option: str) -> bool:
     """Say whether a JVM option is one of ours: it changes how fast Spark starts, nothing else."""
     return option in _QUIET or option.startswith(OPTION)
+
+
+def discard_archive(options: Iterable[str]) -> None:
+    """Remove the archive that these JVM options name: it turned out to be damaged."""
+    for option in options:
+        if option.startswith(f"{OPTION}="):
+            for layer in option.removeprefix(f"{OPTION}=").split(os.pathsep):
+                with suppress(OSError):
+                    Path(layer).unlink()
 
 
 def prepare(java: Java, *, cache: Path | None = None, force: bool = False) -> Path:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from ematix_flow._base.clock import Clock
-from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.opened import EngineReport, OpenEngine
+from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.observe.events import Noticed, Observer, StepEnded, StepStarted, TasksProgressed
 from ematix_flow.plan.explain import describe

@@ -19,6 +19,7 @@ JARS = "spark.jars"
 EXTENSIONS = "spark.sql.extensions"
 WAREHOUSE = "spark.sql.warehouse.dir"
 _DERBY_HOME = "-Dderby.system.home="
+_CRASH_FILE = "-XX:ErrorFile="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class ClassicConf:
         kept[JAVA_OPTIONS] = " ".join(
             part
             for part in options
-            if not is_archive_option(part) and not part.startswith(_DERBY_HOME)
+            if not is_archive_option(part) and not part.startswith((_DERBY_HOME, _CRASH_FILE))
         )
         theirs = set(self.values.get(JARS, "").split(",")) - set(self.jars)
         return kept | {JARS: ",".join(sorted(theirs))}
@@ -105,6 +106,7 @@ def classic_conf(
         for part in (
             values.get(JAVA_OPTIONS, ""),
             f"{_DERBY_HOME}{_quoted(state_dir / 'spark' / 'derby')}",
+            f"{_CRASH_FILE}{_quoted(state_dir / 'logs' / 'jvm-crash-%p.log')}",
             *archive_options(java),
         )
         if part

@@ -24,7 +24,7 @@ def preflight(url: str, *, seconds: float = PREFLIGHT_SECONDS) -> None:
     """Raise `EngineUnreachable` unless a gRPC server answers at *url*."""
     address = connect_address(url)
     _try_port(address, seconds)
-    import grpc  # type: ignore[import-untyped]  # ships no types
+    import grpc
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder
 

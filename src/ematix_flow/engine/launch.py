@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ematix_flow._base.redact import redact
-from ematix_flow.engine.archive import is_archive_option
+from ematix_flow.engine.archive import discard_archive, is_archive_option
 from ematix_flow.engine.java import Java
 from ematix_flow.engine.sizing import JAVA_OPTIONS
 from ematix_flow.errors import EngineError
@@ -49,8 +49,10 @@ def start_jvm(conf: Mapping[str, str], *, java: Java, log: Path) -> Any:
         kept = [option for option in options if not is_archive_option(option)]
         if kept == options:
             raise
-        # A damaged class archive must not cost the run: start once more without it.
-        return _start({**conf, JAVA_OPTIONS: " ".join(kept)}, java, log)
+        # A damaged class archive crashes the JVM; it must not cost the run, nor the next one.
+        gateway = _start({**conf, JAVA_OPTIONS: " ".join(kept)}, java, log)
+        discard_archive(options)
+        return gateway
 
 
 def _start(conf: Mapping[str, str], java: Java, log: Path) -> Any:

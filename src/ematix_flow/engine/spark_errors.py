@@ -1,9 +1,4 @@
-"""Turn what Spark raises into our errors: one line, no JVM stack, the suggestion kept.
-
-Classic Spark raises Py4J or captured exceptions, Connect raises its own; all of
-them carry the same text: `[CONDITION] message SQLSTATE: ...`, then JVM frames
-and `Caused by:` lines. That text is what is read here, so both speak alike.
-"""
+"""Turn what Spark raises into our errors: one line, no JVM stack, the suggestion kept."""
 
 from __future__ import annotations
 
@@ -11,9 +6,9 @@ import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ematix_flow._base.location import Location
+from ematix_flow.engine.spark_text import SparkText, first_line, full_text, plain, read_text
 from ematix_flow.errors import (
     ConfigError,
     EngineAuthError,
@@ -40,16 +35,6 @@ _SAYS_NOTHING = ("Job aborted", "Exception thrown in awaitResult", "Task failed"
 _NOT_THE_QUERY = ("PATH_ALREADY_EXISTS",)
 # SQLSTATE classes: 22 bad data in an expression, 42 a wrong statement, P0 raise_error().
 _QUERY_STATES = ("22", "42", "P0")
-
-_CONDITION = re.compile(r"^\s*\[([A-Z][A-Z0-9_.]+)\]\s*")
-_STATE = re.compile(r"\s*SQLSTATE: (\w{5})")
-_FRAMES = re.compile(r"\n\s+at |\n+JVM stacktrace:|\n+Driver stacktrace:")
-_CAUSE = re.compile(r"Caused by: ([\w.$]+)(?:: (.*))?")
-_LOST_TASK = re.compile(r"most recent failure: .*?\(.*?executor.*?\): ([\w.$]+)(?:: (.*))?")
-_PY4J_CALL = re.compile(r"^An error occurred while calling [^\n]*\n: ")
-_CLASS = re.compile(r"^([a-z][\w$]*(?:\.[\w$]+)+): ?")
-_EXCERPT = re.compile(r"== SQL[^\n]*==\n.*?(?=\n\n|\Z)", re.DOTALL)
-_PLAN_TREE = re.compile(r";\n.*", re.DOTALL)
 
 
 @contextmanager
@@ -90,58 +75,11 @@ def _from_pyspark(error: BaseException, where: Location | str | None) -> FlowErr
         case "PythonException":
             return _from_python(str(error), where)
         case _:
-            facts = _facts(_text(error))
+            facts = read_text(full_text(error))
             return _from_facts(facts, analysis=_is_analysis(error), where=where)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What the text of a Spark exception says."""
-
-    condition: str
-    state: str
-    headline: str
-    excerpt: str | None
-    causes: tuple[str, ...]
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        inner = (found[1] for cause in self.causes if (found := _CONDITION.match(cause)))
-        return (self.condition, *inner)
-
-    def says(self, words: tuple[str, ...]) -> bool:
-        """Tell whether the message or a cause has one of these words."""
-        return any(word in text for word in words for text in (self.headline, *self.causes))
-
-
-def _text(error: BaseException) -> str:
-    """Return message and JVM stack; a classic exception keeps the stack apart."""
-    stack = getattr(error, "_stackTrace", None) or getattr(error, "_stacktrace", None) or ""
-    text = str(error)
-    return text if "JVM stacktrace:" in text or not stack else f"{text}\n\nJVM stacktrace:\n{stack}"
-
-
-def _facts(text: str) -> _Facts:
-    text = _PY4J_CALL.sub("", text).strip()
-    head, *_ = _FRAMES.split(text, maxsplit=1)
-    head = _CLASS.sub("", head)
-    condition, state = _CONDITION.match(head), _STATE.search(head)
-    excerpt = _EXCERPT.search(head)
-    headline = head[: excerpt.start()] if excerpt else head
-    headline = _PLAN_TREE.sub("", _CONDITION.sub("", headline))
-    causes = [
-        found[2] or found[1] for found in (*_LOST_TASK.finditer(text), *_CAUSE.finditer(text))
-    ]
-    return _Facts(
-        condition=condition[1] if condition else "",
-        state=state[1] if state else "",
-        headline=_first_line(_STATE.sub("", headline)).replace(".; line", "; line"),
-        excerpt=excerpt[0] if excerpt else None,
-        causes=tuple(cause.strip() for cause in causes),
-    )
-
-
-def _from_facts(facts: _Facts, *, analysis: bool, where: Location | str | None) -> FlowError:
+def _from_facts(facts: SparkText, *, analysis: bool, where: Location | str | None) -> FlowError:
     from_source = any(name.startswith(_SOURCE_CONDITIONS) for name in facts.conditions)
     if from_source or facts.says(_SOURCE_WORDS):
         return SourceError(_source_text(facts), where=where)
@@ -158,10 +96,10 @@ def _from_facts(facts: _Facts, *, analysis: bool, where: Location | str | None) 
     return EngineError(f"Spark failed: {_root(facts)}", where=where)
 
 
-def _source_text(facts: _Facts) -> str:
+def _source_text(facts: SparkText) -> str:
     if facts.condition == "PATH_NOT_FOUND":
         return facts.headline
-    told = [_plain(cause) for cause in facts.causes]
+    told = [plain(cause) for cause in facts.causes]
     malformed = next((text for text in told if text.startswith("Malformed record")), None)
     reason = malformed or next((text for text in told if "is not a Parquet file" in text), None)
     if malformed and told[-1] != malformed:
@@ -173,22 +111,14 @@ def _source_text(facts: _Facts) -> str:
     return f"{headline}: {reason}" if reason and reason not in headline else headline
 
 
-def _root(facts: _Facts) -> str:
+def _root(facts: SparkText) -> str:
     """Return what failed and, where it says more, the innermost cause."""
-    told = [_plain(text) for text in (facts.headline, *facts.causes)]
+    told = [plain(text) for text in (facts.headline, *facts.causes)]
     telling = [text for text in told if text and not text.startswith(_SAYS_NOTHING)]
     if not telling:
         return facts.headline
     first, last = telling[0], telling[-1]
     return first if last.casefold() in first.casefold() else f"{first} ({last})"
-
-
-def _plain(cause: str) -> str:
-    return _first_line(_STATE.sub("", _CONDITION.sub("", _CLASS.sub("", cause)))).rstrip(".")
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.strip().splitlines() if line.strip()), "")
 
 
 def _from_python(text: str, where: Location | str | None) -> UserCodeError:
@@ -204,7 +134,7 @@ def _from_python(text: str, where: Location | str | None) -> UserCodeError:
 
 def _from_py4j(error: BaseException, where: Location | str | None) -> FlowError:
     if type(error).__name__ == "Py4JJavaError":
-        return _from_facts(_facts(str(error)), analysis=False, where=where)
+        return _from_facts(read_text(str(error)), analysis=False, where=where)
     return _jvm_gone(where)
 
 
@@ -224,7 +154,7 @@ def _jvm_gone(where: Location | str | None) -> EngineError:
 
 def _from_grpc(status: str, text: str, where: Location | str | None) -> EngineError:
     detail = re.search(r'details = "(.*?)"\n', text, re.DOTALL)
-    reason = detail[1] if detail else _first_line(text)
+    reason = detail[1] if detail else first_line(text)
     match status:
         case "UNAUTHENTICATED" | "PERMISSION_DENIED":
             return EngineAuthError(

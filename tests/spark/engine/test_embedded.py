@@ -15,7 +15,7 @@ import subprocess
 from ematix_flow.engine.archive import archive_path
 from ematix_flow.engine.progress import watch
 
-# A class archive that is no archive: the start must not notice.
+# A class archive that is no archive: the run must not notice.
 archive = archive_path(find_java())
 archive.parent.mkdir(parents=True)
 archive.write_bytes(b"not an archive")

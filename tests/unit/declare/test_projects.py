@@ -189,7 +189,8 @@ class T:
     id: BigInt
 
 def job(name, *after):
-    @ematix.pipeline(name=name, target=T, source_connection="a", target_connection="b", depends_on=after)
+    @ematix.pipeline(name=name, target=T, source_connection="a", target_connection="b",
+                     depends_on=after)
     def load():
         return "SELECT 1 AS id"
 """

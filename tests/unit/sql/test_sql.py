@@ -15,8 +15,8 @@ from ematix_flow.sql.type_names import type_name
 HOSTILE = 'a"b`c;--'
 
 
-def table(*columns, name=TableName(name="t")):
-    return Table(name=name, columns=columns, location=Location("x.py", 1))
+def table(*columns, name="t"):
+    return Table(name=TableName(name=name), columns=columns, location=Location("x.py", 1))
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,7 @@ def test_what_is_not_one_select_is_refused(sql, expected):
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_names_are_always_quoted(dialect):
-    declared = table(
-        Column(name=HOSTILE, type=BigInt(), primary_key=True), name=TableName(name=HOSTILE)
-    )
+    declared = table(Column(name=HOSTILE, type=BigInt(), primary_key=True), name=HOSTILE)
     quoted = '"a""b`c;--"'
     assert create_table(declared, declared.name, dialect) == (
         f"CREATE TABLE IF NOT EXISTS {quoted} ({quoted} BIGINT NOT NULL, PRIMARY KEY ({quoted}))"

@@ -44,7 +44,9 @@ class CsvReader:
             case "infer":
                 reader = reader.option("inferSchema", True)
             case "text":
-                reader = reader.schema(_text_schema(self._header(found)))
+                names = self._header(found)
+                frame = reader.schema(_text_schema(names)).csv(found.uri)
+                return _with_nulls(frame, self.connection.null_value)
             case columns:
                 # The header must then agree with the columns, in name and order.
                 reader = reader.schema(columns).option("enforceSchema", False)
@@ -98,5 +100,24 @@ def _first_row(file: Path, connection: CsvConnection) -> list[str]:
         return next((row for row in rows if row), [])
 
 
+def _with_nulls(frame: DataFrame, null_value: str) -> DataFrame:
+    """Replace the text that means NULL; Sail passes over Spark's option for it."""
+    if not null_value:
+        return frame
+    from pyspark.sql import functions
+
+    columns = (functions.col(_quoted(name)) for name in frame.columns)
+    return frame.select(
+        *(
+            functions.nullif(column, functions.lit(null_value)).alias(name)
+            for column, name in zip(columns, frame.columns, strict=True)
+        )
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
 def _text_schema(names: list[str]) -> str:
-    return ", ".join(f"`{name.replace('`', '``')}` STRING" for name in names)
+    return ", ".join(f"{_quoted(name)} STRING" for name in names)
