@@ -6,6 +6,7 @@ python tools/generate_docs.py [--check]
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -62,27 +63,23 @@ def capabilities_page() -> str:
 
 
 def cli_page() -> str:
-    """Return the help of every command."""
+    """Return the help of every command, as the command line shows it 100 columns wide."""
     lines = ["# Command line", "", NOTICE]
-    context = click.Context(flow, info_name="flow")
-    for path, command in _commands(flow, context, "flow"):
-        lines += [f"## `{path}`", "", "```text"]
-        with click.Context(command, info_name=path, max_content_width=100) as inner:
-            lines.append(command.get_help(inner).rstrip())
-        lines += ["```", ""]
+    names = flow.context_settings["help_option_names"]
+    root = click.Context(flow, info_name="flow", terminal_width=100, help_option_names=names)
+    for context in _contexts(root):
+        text = context.get_help().rstrip()
+        lines += [f"## `{context.command_path}`", "", "```text", text, "```", ""]
     return "\n".join(lines)
 
 
-def _commands(
-    group: click.Command, context: click.Context, path: str
-) -> list[tuple[str, click.Command]]:
-    found = [(path, group)]
-    if isinstance(group, click.Group):
-        for name in group.list_commands(context):
-            command = group.get_command(context, name)
+def _contexts(context: click.Context) -> Iterator[click.Context]:
+    yield context
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
             assert command is not None
-            found += _commands(command, context, f"{path} {name}")
-    return found
+            yield from _contexts(click.Context(command, info_name=name, parent=context))
 
 
 def _spelt(kind: DataType, dialect: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -62,9 +63,12 @@ _loaded_directories: set[Path] = set()
 
 def _forget_earlier_loads(directory: Path) -> None:
     _loaded_directories.add(directory)
+    heads = tuple(f"{each}{os.sep}" for each in _loaded_directories)
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and any(_belongs(Path(file), earlier) for earlier in _loaded_directories):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(heads) and any(
+            _belongs(Path(file), earlier) for earlier in _loaded_directories
+        ):
             del sys.modules[name]
 
 
