@@ -63,7 +63,8 @@ wheel: env ## build both distributions into dist/ and try the wheels in a clean 
 
 bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
 	@$(SETUP) .venv-sail build sail -e .
-	@$(BIN)/python benchmarks/startup.py
+	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
+	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python
 
 soak: env java ## the whole suite with fresh random seeds and long limits
 	@seed=$$(date +%s); echo "soak: seed $$seed"; \

@@ -144,7 +144,15 @@ def measure(root: Path, rounds: int, sail_python: str | None) -> dict[str, list[
         "warm": lambda: timed(run, folders["warm"], prepared),
     }
     if sail_python:
-        on_sail = [sail_python, "-m", "ematix_flow.cli", "run", "load_orders", "--engine", "sail"]
+        on_sail = [
+            str(Path(sail_python).absolute()),
+            "-m",
+            "ematix_flow.cli",
+            "run",
+            "load_orders",
+            "--engine",
+            "sail",
+        ]
         cases["sail"] = lambda: timed(on_sail, folders["sail"], plain)
     results: dict[str, list[float]] = {name: [] for name in cases}
     try:

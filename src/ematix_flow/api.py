@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.clock import Clock, SystemClock
+from ematix_flow._base.files import PRIVATE_FILE, write_whole
+from ematix_flow._base.ids import uuid7
 from ematix_flow.backends.registry import backends, capabilities
 from ematix_flow.connections.load import Connections
 from ematix_flow.declare.config import ProjectConfig, load_config
 from ematix_flow.declare.discover import load_project
 from ematix_flow.declare.project import Project
-from ematix_flow.engine.choice import EngineChoice, choose
+from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
 from ematix_flow.engine.machine import this_machine
 from ematix_flow.engine.sizing import Sizing, size
 from ematix_flow.errors import FlowError, PlanError, SourceError, located
@@ -175,12 +177,12 @@ class Flow:
     def engine_choice(self, name: str | None = None) -> EngineChoice:
         """Return the engine that a pipeline (or a pipeline without a wish) would run on."""
         wish = self.project.pipeline(name).engine if name else None
-        return choose(
-            self.engine,
-            self.environ,
-            wish or self.config.engine,
-            auto=self.config.auto,
+        choice = choose(
+            self.engine, self.environ, wish or self.config.engine, auto=self.config.auto
         )
+        if wish and choice.why.startswith(CONFIGURED):
+            return replace(choice, why=f"the pipeline's own engine={wish!r}")
+        return choice
 
     # Running -----------------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class Flow:
         self.project.pipeline(name)
         context = RunContext(
             state_directory=self.config.state_directory,
-            staging_root=self._staging_root(name),
+            staging_root=lambda: self._staging_root(name),
             log=self.run_log,
             clock=self.clock,
             observer=self.observer,
@@ -229,7 +231,8 @@ class Flow:
     def _staging_root(self, name: str) -> Path:
         """Return where rows are staged: a disk that the engine and this process both see."""
         if self.config.staging_path is not None:
-            return self.config.directory / self.config.staging_path
+            # Others may stage on that disk too, under the same pipeline names.
+            return self.config.directory / self.config.staging_path / self._project_id()
         choice = self.engine_choice(name)
         if choice.kind in ("master", "connect") and not _is_this_machine(choice.address):
             raise PlanError(
@@ -239,6 +242,13 @@ class Flow:
                 hint='set staging_path = "..." to a folder that both see',
             )
         return self.config.state_directory / "staging"
+
+    def _project_id(self) -> str:
+        """Return this project's own id, made once."""
+        file = self.config.state_directory / "project-id"
+        if not file.exists():
+            write_whole(file, str(uuid7(self.clock.now())).encode(), mode=PRIVATE_FILE)
+        return file.read_text(encoding="utf-8")
 
     def _reader(self, name: str) -> Reader:
         connection = self.connections.resolved(name)

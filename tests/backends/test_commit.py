@@ -175,7 +175,7 @@ def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if point == "fence":
-    module.check_fence = die
+    module.hold_fence = die
 elif point == "ledger":
     module.write_entry = die
 elif point == "inside":

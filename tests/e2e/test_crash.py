@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ematix_flow._base.redact import register_secret
+from ematix_flow.observe.events import StepEnded
 from ematix_flow.record.run import RunStatus
 from tests.e2e.test_runs import LOADED, ROWS
 from tests.services.polling import until
@@ -78,6 +80,68 @@ def test_new_starts_another_run_and_closes_the_dead_one(project):
     newest, dead = project.flow().runs()
     assert (newest.status, dead.status) == (RunStatus.SUCCEEDED, RunStatus.FAILED)
     assert dead.error["type"] == "PresumedFailed"
+
+
+class Interrupt:
+    """An observer that raises when the commit has just ended."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, event):
+        if isinstance(event, StepEnded) and event.step == "commit":
+            raise self.error
+
+
+def test_a_broken_observer_never_breaks_a_run(project):
+    project.with_orders()
+    done = project.flow(observer=Interrupt(BrokenPipeError())).run("load_orders")
+    assert done.status is RunStatus.SUCCEEDED
+
+
+def test_interrupted_after_the_commit_it_is_recorded_as_landed(project):
+    project.with_orders()
+    with pytest.raises(KeyboardInterrupt):
+        project.flow(observer=Interrupt(KeyboardInterrupt())).run("load_orders")
+    [run] = project.flow().runs()
+    assert (run.status, run.rows.inserted) == (RunStatus.SUCCEEDED, 3)
+    assert project.rows("out.db", ROWS) == LOADED
+
+
+def test_when_the_target_cannot_be_asked_the_run_stays_open_and_is_adopted(project, monkeypatch):
+    project.with_orders()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("ematix_flow.engine.run.entry_of_run", Interrupted())
+        project.flow(observer=Interrupt(KeyboardInterrupt())).run("load_orders")
+    [run] = project.flow().runs()
+    assert run.status is RunStatus.RUNNING
+    done = project.flow().run("load_orders")
+    assert (done.run_id, done.adopted) == (run.run_id, True)
+    assert project.rows("out.db", ROWS) == LOADED
+
+
+class Interrupted:
+    def __call__(self, *arguments):
+        raise OSError("the network is down")
+
+
+def test_a_dead_run_is_found_even_after_others_committed(project):
+    """Another checkout may have loaded in between: the ledger keeps each run."""
+    project.with_orders("sqlite", "truncate")
+    crash(project, "StepEnded", "commit")
+    log = project.path / ".ematix-flow" / "runs.jsonl"
+    kept = log.read_bytes()
+    log.unlink()
+    project.flow().run("load_orders")
+    log.write_bytes(kept)
+    assert project.flow().run("load_orders").adopted
+
+
+def test_a_name_that_looks_secret_is_still_found_in_the_log(project):
+    project.with_orders()
+    crash(project, "StepEnded", "commit")
+    register_secret("load_orders")
+    assert project.flow().run("load_orders").adopted
 
 
 def test_a_killed_run_leaves_no_process_behind(project):

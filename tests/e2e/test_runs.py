@@ -205,6 +205,38 @@ def test_a_far_engine_needs_a_shared_staging_path(project):
         project.flow(engine="spark://far.example:7077").run("load_orders")
 
 
+def test_rows_that_the_engine_staged_elsewhere_are_missed(project, monkeypatch):
+    """A disk that is not shared must not look like a load of no rows."""
+    project.with_orders("sqlite", "truncate").flow().run("load_orders")
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
+    with pytest.raises(EngineError, match="the engine staged 3 rows, but 0 are in"):
+        project.flow().run("load_orders")
+    monkeypatch.undo()
+    assert project.rows("out.db", ROWS) == LOADED
+
+
+def test_a_state_folder_that_cannot_be_written(project):
+    project.with_orders()
+    (project.path / ".ematix-flow").write_text("a file, not a folder")
+    with pytest.raises(FlowError, match="state cannot be written"):
+        project.flow().run("load_orders")
+
+
+def test_what_runs_leave_is_private(project):
+    project.with_orders().flow().run("load_orders")
+    state = project.path / ".ematix-flow"
+    assert state.stat().st_mode & 0o077 == 0
+    assert (state / "runs.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_a_shared_staging_path_is_split_by_project(make_project, tmp_path):
+    for name in ("one", "two"):
+        project = make_project(name).with_orders()
+        project.write("ematix-flow.toml", f'staging_path = "{tmp_path}/shared"')
+        project.flow().run("load_orders")
+    assert len(list((tmp_path / "shared").iterdir())) == 2
+
+
 @pytest.mark.every_engine
 def test_one_pipeline_after_another_reads_what_was_just_written(project):
     project.with_orders("duckdb")

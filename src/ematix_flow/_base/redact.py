@@ -1,43 +1,84 @@
 """The one place where secrets are removed from text.
 
-Two nets: values registered as secret when a connection is resolved are removed
-wherever they appear; and text that looks like a credential (a password in a URL,
-`password=...`, a bearer token) is removed even if nobody registered it.
+Two nets: values registered as secret when a project is opened are removed wherever
+they appear; and what looks like a credential (a password in a URL, `password=...`,
+a value under a secret's name) is removed even if nobody registered it.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from urllib.parse import quote, quote_plus
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
 
 # Shorter values would mask ordinary text ("a", "id"); real secrets are longer.
 _SHORTEST_SECRET = 4
 
-_CREDENTIAL_KEYS = (
-    r"(?:[\w.\-]*(?:password|passwd|pwd|secret|token|api[_\-]?key|access[_\-]?key|credential)"
-    r"[\w\-]*)"
+# Names are compared as lower-case words joined by `_`: fs.s3a.secret.key, secretKey, secret-key.
+_WORD_BREAK = re.compile(r"[.\-_]+|(?<=[a-z0-9])(?=[A-Z])")
+_SECRET_NAME = re.compile(
+    r"(?:password|passwd|passphrase|pwd|secret)s?(?:_|\d|$)"
+    r"|(?:_|pg)pass$"
+    r"|token$|credentials?$"
+    r"|(?:api|access|private)_?key(?:_id)?$"
+    # Azure puts the account's name behind it.
+    r"|account_?key(?:_|$)"
 )
-_URL_PASSWORD = re.compile(r"(?P<head>[a-zA-Z][\w+.\-]*://[^\s/:@'\"]*:)(?P<secret>[^\s'\"]+)(?=@)")
-_KEY_VALUE = re.compile(
-    rf"(?P<head>\b{_CREDENTIAL_KEYS}['\"]?\s*(?:=|:)\s*)"
-    r"(?P<secret>\"[^\"]*\"|'[^']*'|[^\s,;&)\]}'\"]+)",
+
+# Possessive (`++`) and anchored at the start of a word, so that long text costs linear time.
+_KEY = re.compile(r"(?<![\w.\-])(?P<name>[\w.\-]++)['\"]?\s*+[=:]\s*+")
+# A quote that never closes (cut off text) hides the rest of its line.
+_VALUE = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?|[^\s,;&)\]}'\"]+",
+)
+# The password ends at the last @ before the path; one with a bare slash in it ends at the next @,
+# unless it is a port.
+_URL_PASSWORD = re.compile(
+    r"(?<![\w+.\-])[\w+.\-]++://[^\s/:@'\"]*+:"
+    r"(?P<secret>[^\s/?#'\"]+|(?!\d+[/?#])[^\s@'\"]+)(?=@)"
+)
+_AUTHORIZATION = re.compile(
+    r"(?:\bauthorization['\"]?\s*[:=]\s*['\"]?(?:\w+\s+)?|\bbearer\s+)(?P<secret>[\w\-.~+/]+=*)",
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"(?P<head>\bbearer\s+)(?P<secret>[\w\-.~+/]+=*)", re.IGNORECASE)
 
 _lock = threading.Lock()
 _secrets: set[str] = set()
 
 
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
 def register_secret(value: str) -> None:
-    """Remember *value* (and its URL-quoted forms) so that it never reaches any output."""
+    """Remember *value*, however it is spelt, so that it never reaches any output."""
     if len(value) < _SHORTEST_SECRET:
         return
     with _lock:
-        _secrets.update({value, quote(value, safe=""), quote_plus(value)})
+        _secrets.update({value, quote(value, safe=""), quote_plus(value), repr(value)[1:-1]})
+
+
+def register_secrets_in(text: str) -> None:
+    """Remember the credentials that *text* (a URL, a DSN) spells out, but not *text* itself."""
+    for spans in (_url_passwords(text), _secret_values(text)):
+        for start, end in spans:
+            secret = text[start:end].strip("'\"")
+            register_secret(secret)
+            register_secret(unquote(secret))
+
+
+def looks_secret(name: str) -> bool:
+    """Tell whether *name* is what people call a secret.
+
+    >>> looks_secret("spark.hadoop.fs.s3a.secret.key"), looks_secret("token_count")
+    (True, False)
+    """
+    return _SECRET_NAME.search(_WORD_BREAK.sub("_", name).lower()) is not None
 
 
 def redact(text: str) -> str:
@@ -50,23 +91,66 @@ def redact(text: str) -> str:
         known = sorted(_secrets, key=len, reverse=True)
     for secret in known:
         text = text.replace(secret, MASK)
-    for pattern in (_URL_PASSWORD, _KEY_VALUE, _BEARER):
-        text = pattern.sub(_keep_head, text)
+    for find in (_url_passwords, _secret_values, _authorizations):
+        text = _masked(text, find(text))
     return text
 
 
+def redact_value(name: str, value: str) -> str:
+    """Return *value* as it may be shown under *name*."""
+    return MASK if looks_secret(name) else redact(value)
+
+
 def redact_data(value: object) -> object:
-    """Return *value* (JSON-like) with every string in it redacted."""
+    """Return *value* (JSON-like) with every string in it redacted, and what a name says is secret.
+
+    >>> redact_data([{"password": "x y"}, {"key": "fs.s3a.secret.key", "value": "x y"}])
+    [{'password': '***'}, {'key': 'fs.s3a.secret.key', 'value': '***'}]
+    """
     match value:
         case str():
             return redact(value)
+        case {"key": str(name), "value": _} if looks_secret(name):
+            return {**_by_name(value), "value": MASK}
         case dict():
-            return {key: redact_data(item) for key, item in value.items()}
+            return _by_name(value)
         case list() | tuple():
             return [redact_data(item) for item in value]
         case _:
             return value
 
 
-def _keep_head(match: re.Match[str]) -> str:
-    return match["head"] + MASK
+def _by_name(data: dict[str, object]) -> dict[str, object]:
+    return {
+        name: MASK
+        if looks_secret(name) and item is not None and not isinstance(item, bool)
+        else redact_data(item)
+        for name, item in data.items()
+    }
+
+
+def _url_passwords(text: str) -> Iterator[_Span]:
+    return (_Span(*found.span("secret")) for found in _URL_PASSWORD.finditer(text))
+
+
+def _authorizations(text: str) -> Iterator[_Span]:
+    return (_Span(*found.span("secret")) for found in _AUTHORIZATION.finditer(text))
+
+
+def _secret_values(text: str) -> Iterator[_Span]:
+    done = 0
+    for key in _KEY.finditer(text):
+        if key.start() < done or not looks_secret(key["name"]):
+            continue
+        value = _VALUE.match(text, key.end())
+        if value is not None:
+            done = value.end()
+            yield _Span(*value.span())
+
+
+def _masked(text: str, spans: Iterator[_Span]) -> str:
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], MASK]
+        done = end
+    return "".join([*parts, text[done:]])

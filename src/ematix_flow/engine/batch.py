@@ -67,6 +67,7 @@ class BatchWalk:
     scratch: Path
     ports: BatchPorts
     rows: RowCounts = field(default_factory=RowCounts)
+    commit_began: bool = False
     _engine: OpenEngine | None = None
     _token: int = 0
     _relations: dict[str, DataFrame] = field(default_factory=dict)
@@ -124,12 +125,13 @@ class BatchWalk:
         assert self._validated is not None
         self._stage_began = self.ports.clock.monotonic()
         with watch(self._spark, self._progressed):
-            self._staged = stage(self._frame, self.scratch)
+            self._staged = stage(self._frame, self.scratch, counted=self._can_observe)
         require_clean(self._staged, self._validated.contract)
         self.rows = RowCounts(read=self._staged.rows)
 
     def _commit(self, step: Commit) -> None:
         assert self._staged is not None
+        self.commit_began = True
         done = commit(
             step,
             self.ports.target(step.connection),
@@ -145,6 +147,12 @@ class BatchWalk:
     def _spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN202  # a SparkSession of either kind
         assert self._engine is not None
         return self._engine.session
+
+    @property
+    def _can_observe(self) -> bool:
+        # Sail has no `observe`; it runs in this process, so it sees this disk.
+        assert self._engine is not None
+        return self._engine.report.engine != "sail"
 
     def _progressed(self, progress: StageProgress) -> None:
         elapsed = self.ports.clock.monotonic() - self._stage_began

@@ -29,6 +29,7 @@ KNOWN = (
     "yarn",
 )
 DEFAULT_CONNECT_PORT = 15002
+CONFIGURED = "set in the project's TOML"
 
 EngineKind = Literal["local", "master", "connect", "sail"]
 
@@ -139,7 +140,7 @@ def _asked(
     if from_environment := environ.get(VARIABLE):
         return from_environment, f"{VARIABLE} is set"
     if configured:
-        return configured, "set in the project's TOML"
+        return configured, CONFIGURED
     return "local", "default"
 
 

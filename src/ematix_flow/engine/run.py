@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,14 +18,14 @@ from ematix_flow._base.clock import Clock, iso
 from ematix_flow._base.ids import uuid7
 from ematix_flow.engine.batch import BatchPorts, BatchWalk, OpenEngineLate
 from ematix_flow.engine.opened import EngineReport
-from ematix_flow.errors import FlowError
-from ematix_flow.observe.events import Noticed, Observer, RunEnded, RunStarted
+from ematix_flow.errors import ConfigError, FlowError
+from ematix_flow.observe.events import Event, Noticed, Observer, RunEnded, RunStarted
 from ematix_flow.plan.steps import Commit, Plan
 from ematix_flow.ports import LedgerEntry, Reader, Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
 from ematix_flow.sql.bookkeeping import Bookkeeping
-from ematix_flow.write.ledger import last_commit
+from ematix_flow.write.ledger import entry_of_run
 from ematix_flow.write.staging import StagingArea
 
 
@@ -53,29 +54,14 @@ class RunContext:
     """What a run needs from its surroundings."""
 
     state_directory: Path
-    staging_root: Path
     log: RunLog
     clock: Clock
     observer: Observer
     reader: Callable[[str], Reader]
     target: Callable[[str], Target]
     plan: Callable[[], Plan]
+    staging_root: Callable[[], Path]
     open_engine: Callable[[Plan], OpenEngineLate]
-
-
-@dataclass(slots=True)
-class _Trail:
-    """What a run has left behind so far, whether it ends well or not."""
-
-    run: RunRecord
-    log: RunLog
-
-    def add_step(self, step: StepRecord) -> None:
-        self.run = replace(self.run, steps=(*self.run.steps, step))
-        self.log.step(self.run, step)
-
-    def set_engine(self, report: EngineReport) -> None:
-        self.run = replace(self.run, engine=report.to_json())
 
 
 def run_pipeline(pipeline: str, context: RunContext, *, new: bool = False) -> RunRecord:
@@ -83,27 +69,131 @@ def run_pipeline(pipeline: str, context: RunContext, *, new: bool = False) -> Ru
 
     :param new: Load again even if a run that died had already landed.
     """
+    context = replace(context, observer=_shielded(context.observer))
     with pipeline_lease(context.state_directory / "leases", pipeline, context.clock):
-        trail = _Trail(_begin(pipeline, context, new=new), context.log)
+        record = _begin(pipeline, context, new=new)
+        _start_log(record, context)
+        return _Run(record, context).carry_out()
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run under way: its record so far, and what it is doing."""
+
+    record: RunRecord
+    context: RunContext
+    plan: Plan | None = None
+    walk: BatchWalk | None = None
+
+    def carry_out(self) -> RunRecord:
+        context = self.context
         start = context.clock.monotonic()
-        context.log.started(trail.run)
-        context.observer(RunStarted(pipeline=pipeline, run_id=trail.run.run_id))
-
-        def end(**outcome: Any) -> RunRecord:
-            run = replace(trail.run, ended_at=iso(context.clock.now()), **outcome)
-            context.log.ended(run)
-            seconds = context.clock.monotonic() - start
-            context.observer(
-                RunEnded(pipeline=pipeline, run_id=run.run_id, status=run.status, seconds=seconds)
-            )
-            return run
-
+        context.observer(RunStarted(pipeline=self.record.pipeline, run_id=self.record.run_id))
         try:
-            rows, adopted = _carry_out(trail, context)
+            rows, adopted = self._load()
         except BaseException as error:
-            end(status=RunStatus.FAILED, error=_recorded(error))
-            raise
-        return end(status=RunStatus.SUCCEEDED, rows=rows, adopted=adopted)
+            if not self._had_landed(error):
+                raise
+            if not isinstance(error, Exception):
+                raise  # recorded as landed; an interruption still interrupts
+        else:
+            self._end(status=RunStatus.SUCCEEDED, rows=rows, adopted=adopted)
+        finally:
+            context.observer(
+                RunEnded(
+                    pipeline=self.record.pipeline,
+                    run_id=self.record.run_id,
+                    status=self.record.status,
+                    seconds=context.clock.monotonic() - start,
+                )
+            )
+        return self.record
+
+    def _load(self) -> tuple[RowCounts, bool]:
+        """Return the counts, and whether they come from a run that had landed before it died."""
+        start = self.context.clock.monotonic()
+        self.plan = self.context.plan()
+        area = StagingArea(self.context.staging_root() / self.record.pipeline)
+        seconds = round(self.context.clock.monotonic() - start, 3)
+        self._add_step(StepRecord(step="plan", seconds=seconds))
+        if self.record.attempt > 1 and (done := self._ledger_entry()) is not None:
+            return _counts(done), True
+
+        area.sweep()
+        scratch = area.of_run(self.record.run_id)
+        scratch.mkdir(parents=True)
+        self.walk = BatchWalk(
+            plan=self.plan,
+            run_id=self.record.run_id,
+            scratch=scratch,
+            ports=BatchPorts(
+                reader=self.context.reader,
+                target=self.context.target,
+                open_engine=self.context.open_engine(self.plan),
+                observer=self.context.observer,
+                clock=self.context.clock,
+                on_step=self._add_step,
+                on_engine=self._set_engine,
+            ),
+        )
+        try:
+            return self.walk.walk(), False
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _had_landed(self, error: BaseException) -> bool:
+        """Record the outcome of a run that raised: what the target says, not what we feel.
+
+        Something may fail after the commit (a closed pipe, Ctrl-C while Spark shuts down); calling
+        that a failure would load the rows again.
+        """
+        done = None
+        if self.walk is not None and self.walk.commit_began:
+            try:
+                done = self._ledger_entry()
+            except Exception as unknown:  # noqa: BLE001  # whatever it is, we cannot know
+                self._notice(f"cannot ask the target whether the run landed ({unknown})")
+                self._notice("the run stays open: the next one asks again before it loads")
+                return False
+        if done is None:
+            self._end(status=RunStatus.FAILED, error=_recorded(error))
+            return False
+        self._notice(f"the rows had landed before this happened: {type(error).__name__}: {error}")
+        self._end(status=RunStatus.SUCCEEDED, rows=_counts(done))
+        return True
+
+    def _ledger_entry(self) -> LedgerEntry | None:
+        """Ask the target whether this run has committed."""
+        assert self.plan is not None
+        step = next(step for step in self.plan.steps if isinstance(step, Commit))
+        target = self.context.target(step.connection)
+        if not target.exists():
+            return None
+        sql = Bookkeeping(target.dialect)
+        with target.open_read_only() as session:
+            return entry_of_run(
+                session, sql, self.record.pipeline, str(step.target), self.record.run_id
+            )
+
+    def _add_step(self, step: StepRecord) -> None:
+        self.record = replace(self.record, steps=(*self.record.steps, step))
+        try:
+            self.context.log.step(self.record, step)
+        except OSError as error:
+            self._notice(f"the run log cannot be written: {error}")
+
+    def _set_engine(self, report: EngineReport) -> None:
+        self.record = replace(self.record, engine=report.to_json())
+
+    def _end(self, **outcome: Any) -> None:
+        self.record = replace(self.record, ended_at=iso(self.context.clock.now()), **outcome)
+        try:
+            self.context.log.ended(self.record)
+        except OSError as error:
+            self._notice(f"the run log cannot be written: {error}; the next run will settle it")
+
+    def _notice(self, text: str) -> None:
+        self.context.observer(Noticed(pipeline=self.record.pipeline, text=text))
 
 
 def _begin(pipeline: str, context: RunContext, *, new: bool) -> RunRecord:
@@ -131,50 +221,30 @@ def _begin(pipeline: str, context: RunContext, *, new: bool) -> RunRecord:
     )
 
 
-def _carry_out(trail: _Trail, context: RunContext) -> tuple[RowCounts, bool]:
-    """Return the counts, and whether they come from a run that had landed before it died."""
-    run = trail.run
-    start = context.clock.monotonic()
-    plan = context.plan()
-    seconds = round(context.clock.monotonic() - start, 3)
-    trail.add_step(StepRecord(step="plan", seconds=seconds))
-    if run.attempt > 1 and (done := _already_landed(run, plan, context)) is not None:
-        inserted, deleted = done.rows_inserted, done.rows_deleted
-        return RowCounts(read=inserted, inserted=inserted, deleted=deleted), True
-
-    area = StagingArea(context.staging_root / run.pipeline)
-    area.sweep()
-    scratch = area.of_run(run.run_id)
-    scratch.mkdir(parents=True)
-    walk = BatchWalk(
-        plan=plan,
-        run_id=run.run_id,
-        scratch=scratch,
-        ports=BatchPorts(
-            reader=context.reader,
-            target=context.target,
-            open_engine=context.open_engine(plan),
-            observer=context.observer,
-            clock=context.clock,
-            on_step=trail.add_step,
-            on_engine=trail.set_engine,
-        ),
-    )
+def _start_log(record: RunRecord, context: RunContext) -> None:
+    """Without this line a crash could not be told from no run, so without it there is no run."""
     try:
-        return walk.walk(), False
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        context.log.started(record)
+    except OSError as error:
+        raise ConfigError(
+            f"the run log cannot be written: {error}",
+            hint=f"make {context.state_directory} writable; nothing was run",
+        ) from error
 
 
-def _already_landed(run: RunRecord, plan: Plan, context: RunContext) -> LedgerEntry | None:
-    """Ask the target whether the adopted run had committed before it died."""
-    step = next(step for step in plan.steps if isinstance(step, Commit))
-    target = context.target(step.connection)
-    if not target.exists():
-        return None
-    with target.open_read_only() as session:
-        done = last_commit(session, Bookkeeping(target.dialect), run.pipeline, str(step.target))
-    return done if done is not None and done.run_id == run.run_id else None
+def _counts(done: LedgerEntry) -> RowCounts:
+    inserted, deleted = done.rows_inserted, done.rows_deleted
+    return RowCounts(read=inserted, inserted=inserted, deleted=deleted)
+
+
+def _shielded(observer: Observer) -> Observer:
+    """Return an observer that cannot break the run it watches (a closed pipe, a full disk)."""
+
+    def observe(event: Event) -> None:
+        with suppress(Exception):
+            observer(event)
+
+    return observe
 
 
 def _recorded(error: BaseException) -> dict[str, object]:

@@ -30,8 +30,8 @@ from ematix_flow.engine.warmup import exercise
 from ematix_flow.errors import FlowError
 
 _TICK_SECONDS = 1.0
-# One pass loads the code, two more let the JVM compile what every run uses.
-_WARMUP_PASSES = 3
+# The first pass loads the code, the second lets the JVM compile what every run uses.
+_WARMUP_PASSES = 2
 _TOKEN = "spark.connect.authenticate.token"  # noqa: S105  # the name of the setting
 _CONNECT = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",

@@ -32,6 +32,7 @@ class TasksProgressed:
     done: int
     total: int
     eta_seconds: float | None
+    stages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

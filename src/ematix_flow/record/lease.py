@@ -15,13 +15,21 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ematix_flow._base.clock import Clock, iso
-from ematix_flow.errors import PipelineBusy
+from ematix_flow._base.files import private_directory
+from ematix_flow.errors import ConfigError, PipelineBusy
 
 
 @contextmanager
 def pipeline_lease(directory: Path, pipeline: str, clock: Clock) -> Iterator[None]:
     """Hold *pipeline* for the block, or say who holds it."""
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        private_directory(directory.parent)
+        private_directory(directory)
+    except OSError as error:
+        raise ConfigError(
+            f"the project's state cannot be written to {str(directory)!r}: {error.strerror}",
+            hint="make the project folder writable; nothing was run",
+        ) from error
     lock = FileLock(directory / f"{pipeline}.lock")
     holder = directory / f"{pipeline}.json"
     try:

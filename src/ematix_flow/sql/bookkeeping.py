@@ -24,7 +24,7 @@ LEDGER = Table(
         Column(name="pipeline", type=Text(), primary_key=True),
         Column(name="target", type=Text(), primary_key=True),
         Column(name="generation", type=BigInt(), primary_key=True),
-        Column(name="run_id", type=Text()),
+        Column(name="run_id", type=Text(), primary_key=True),
         Column(name="epoch", type=BigInt()),
         Column(name="window_start", type=Text(), nullable=True),
         Column(name="window_end", type=Text(), nullable=True),
@@ -57,20 +57,21 @@ class Bookkeeping:
         return tuple(create_table(each, each.name, self.dialect) for each in (LEDGER, FENCE))
 
     @property
-    def read_ledger(self) -> str:
-        """Parameters: pipeline, target. Columns: run_id, committed_at, inserted, deleted."""
-        names = ("run_id", "committed_at", "rows_inserted", "rows_deleted")
-        query = (
-            exp.select(*(column(name) for name in names))
-            .from_(table(LEDGER.name))
-            .where(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
-        )
-        return query.sql(dialect=self.dialect)
+    def read_run(self) -> str:
+        """Parameters: pipeline, target, run_id. Columns: run, committed, inserted, deleted."""
+        return self._entries().where(_is("run_id")).sql(dialect=self.dialect)
 
     @property
-    def delete_ledger(self) -> str:
-        """Parameters: pipeline, target."""
-        where = exp.and_(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
+    def read_last(self) -> str:
+        """Parameters: pipeline, target. Columns as `read_run`, of the last commit."""
+        newest = self._entries().order_by(column("committed_at").desc()).limit(1)
+        return newest.sql(dialect=self.dialect)
+
+    @property
+    def prune_ledger(self) -> str:
+        """Parameters: pipeline, target, committed_at: forget what is older."""
+        older = exp.LT(this=column("committed_at"), expression=exp.Placeholder())
+        where = exp.and_(_is("pipeline"), _is("target"), older)
         return exp.delete(table(LEDGER.name), where=where).sql(dialect=self.dialect)
 
     @property
@@ -96,9 +97,27 @@ class Bookkeeping:
         return update.sql(dialect=self.dialect)
 
     @property
+    def hold_fence(self) -> str:
+        """Parameters: pipeline, token. Changes one row while the token is still that one."""
+        update = exp.Update(
+            this=table(FENCE.name),
+            expressions=[exp.EQ(this=column("token"), expression=column("token"))],
+            where=exp.Where(this=exp.and_(_is("pipeline"), _is("token"))),
+        )
+        return update.sql(dialect=self.dialect)
+
+    @property
     def insert_fence(self) -> str:
         """Parameters: pipeline, token."""
         return self._insert(FENCE)
+
+    def _entries(self) -> exp.Select:
+        names = ("run_id", "committed_at", "rows_inserted", "rows_deleted")
+        return (
+            exp.select(*(column(name) for name in names))
+            .from_(table(LEDGER.name))
+            .where(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
+        )
 
     def _insert(self, into: Table) -> str:
         names = [exp.to_identifier(each.name, quoted=True) for each in into.columns]

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from ematix_flow.errors import TargetError
 from ematix_flow.plan.steps import Commit
-from ematix_flow.ports import LedgerEntry, StagedRows, Target
+from ematix_flow.ports import StagedRows, Target
 from ematix_flow.sql.bookkeeping import Bookkeeping
 from ematix_flow.sql.program import STAGING, Effect
-from ematix_flow.write.fence import check_fence
-from ematix_flow.write.ledger import last_commit, write_entry
+from ematix_flow.write.fence import hold_fence
+from ematix_flow.write.ledger import entry_of_run, write_entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +39,12 @@ def commit(
     with target.open() as session:
         session.show_staging(staged, step.table, STAGING)
         with session.transaction():
-            check_fence(session, sql, pipeline, token)
-            done = last_commit(session, sql, pipeline, name)
-            if done is not None and done.run_id == run_id:
-                return replayed(done)
+            hold_fence(session, sql, pipeline, token)
+            done = entry_of_run(session, sql, pipeline, name, run_id)
+            if done is not None:
+                return Committed(
+                    inserted=done.rows_inserted, deleted=done.rows_deleted, replayed=True
+                )
             counts = dict.fromkeys(Effect, 0)
             for statement in step.program:
                 counts[statement.effect] += session.execute(statement.sql)
@@ -63,8 +65,3 @@ def commit(
                 now=now,
             )
     return Committed(inserted=counts[Effect.INSERTED], deleted=counts[Effect.DELETED])
-
-
-def replayed(done: LedgerEntry) -> Committed:
-    """Return the outcome of a commit that had already happened."""
-    return Committed(inserted=done.rows_inserted, deleted=done.rows_deleted, replayed=True)

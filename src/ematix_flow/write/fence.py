@@ -22,13 +22,15 @@ def take_fence(session: TargetSession, sql: Bookkeeping, pipeline: str) -> int:
         return token + 1
 
 
-def check_fence(session: TargetSession, sql: Bookkeeping, pipeline: str, token: int) -> None:
-    """Refuse to commit when another run has raised the token since."""
-    current = _read(session, sql, pipeline)
-    if current != token:
+def hold_fence(session: TargetSession, sql: Bookkeeping, pipeline: str, token: int) -> None:
+    """Refuse to commit when another run has raised the token since; else keep it from raising.
+
+    An UPDATE, not a SELECT: it locks the row (or conflicts) until the transaction ends.
+    """
+    if session.execute(sql.hold_fence, (pipeline, token)) != 1:
         raise FenceLost(
-            f"another run of {pipeline!r} took over (fence {current}, ours was {token}); "
-            "nothing was written",
+            f"another run of {pipeline!r} took over (its fence is "
+            f"{_read(session, sql, pipeline)}, ours was {token}); nothing was written",
             hint="`flow runs` shows the other run",
         )
 

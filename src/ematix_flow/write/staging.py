@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.errors import ContractError
+from ematix_flow.errors import ContractError, EngineError
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 
@@ -40,19 +40,40 @@ class StagingArea:
         return len(left)
 
 
-def stage(frame: DataFrame, folder: Path) -> StagedRows:
-    """Run the job and return what is durable now."""
+def stage(frame: DataFrame, folder: Path, *, counted: bool) -> StagedRows:
+    """Run the job and return what is durable now.
+
+    :param counted: Let the job count its rows, and compare: an engine that writes to another disk
+        than ours would otherwise look like a load of no rows.
+    """
     import pyarrow.parquet as pq
 
     rows = folder / "rows"
-    frame.write.mode("error").parquet(str(rows))
+    expected = None
+    if counted:
+        from pyspark.sql import Observation, functions
+
+        observation = Observation()
+        frame.observe(observation, functions.count(functions.lit(1)).alias("rows")).write.mode(
+            "error"
+        ).parquet(str(rows))
+        expected = int(observation.get["rows"])
+    else:
+        frame.write.mode("error").parquet(str(rows))
     files = tuple(sorted(rows.glob("*.parquet")))
     if not files:
         # Some engines write no file for no rows; the commit still wants the columns.
         rows.mkdir(exist_ok=True)
         files = (rows / "empty.parquet",)
         pq.write_table(frame.limit(0).toArrow(), files[0])
-    return StagedRows(files=files, rows=sum(pq.read_metadata(file).num_rows for file in files))
+    found = sum(pq.read_metadata(file).num_rows for file in files)
+    if expected is not None and found != expected:
+        raise EngineError(
+            f"the engine staged {expected:,} rows, but {found:,} are in {str(rows)!r}; "
+            "nothing was written",
+            hint="set staging_path to a folder that this process and the whole engine share",
+        )
+    return StagedRows(files=files, rows=found)
 
 
 def require_clean(staged: StagedRows, contract: Contract) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 _LISTEN = "0A"
@@ -31,10 +32,11 @@ def listening(pid: int | None = None) -> list[str]:
 
 
 def _sockets(pid: int) -> list[str]:
-    try:
-        links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
-    except OSError:
-        return []  # the process, or a descriptor, went away meanwhile
+    links = []
+    with suppress(OSError):  # the process is gone
+        for descriptor in list(Path(f"/proc/{pid}/fd").iterdir()):
+            with suppress(OSError):  # the descriptor is gone, as is the one that listed them
+                links.append(str(descriptor.readlink()))
     return [link[8:-1] for link in links if link.startswith("socket:[")]
 
 

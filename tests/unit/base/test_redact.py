@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ematix_flow._base.redact import MASK, redact, redact_data, register_secret
+from ematix_flow._base.redact import (
+    MASK,
+    looks_secret,
+    redact,
+    redact_data,
+    redact_value,
+    register_secret,
+    register_secrets_in,
+)
 from ematix_flow.errors import FlowError
 
 
@@ -18,6 +26,18 @@ from ematix_flow.errors import FlowError
         ('{"secret_access_key": "hunter2"}', "hunter2"),
         ("sc://localhost:15002/;token=hunter2", "hunter2"),
         ("Authorization: Bearer abc.def.ghi", "abc.def.ghi"),
+        ("Authorization: Basic aHVudGVyMg==", "aHVudGVyMg"),
+        ("spark.hadoop.fs.s3a.secret.key = hunter2  (set in x.toml)", "hunter2"),
+        ("spark.hadoop.fs.s3a.access.key=hunter2", "hunter2"),
+        ("javax.jdo.option.ConnectionPassword=hunter2", "hunter2"),
+        ("fs.azure.account.key.shop.dfs.core.windows.net=hunter2", "hunter2"),
+        ("DB_PASS=hunter2", "hunter2"),
+        ("auth_token=hunter2", "hunter2"),
+        ("error: password=hunter2", "hunter2"),
+        ("password='hunter2", "hunter2"),
+        (r'password="hun\"ter2" and more', "ter2"),
+        ("postgres://app:hun/ter2@db/shop", "ter2"),
+        ("jdbc:mysql://db/shop?user=app&password=hunter2&ssl=1", "hunter2"),
     ],
 )
 def test_text_that_looks_like_a_credential_is_masked(text, secret):
@@ -27,10 +47,32 @@ def test_text_that_looks_like_a_credential_is_masked(text, secret):
 
 @pytest.mark.parametrize(
     "text",
-    ["load_orders: 3 rows", "https://example.com/a:b", "SELECT token_count FROM t", "12:30:45"],
+    [
+        "load_orders: 3 rows",
+        "https://example.com/a:b",
+        "SELECT token_count FROM t",
+        "12:30:45",
+        "token_count: '12.5'",
+        "max_tokens=4096, tokens: 3",
+        "secretary: Ada",
+        "https://host:8080/x?mail=a@b.c",
+        "http://localhost:4040/jobs#a@b",
+        "bypass: yes, first pass: 3 rows",
+        "sort_key=order_id",
+    ],
 )
 def test_ordinary_text_is_left_alone(text):
     assert redact(text) == text
+
+
+def test_what_follows_a_credential_stays():
+    assert redact("https://app:hunter2@host/x?mail=a@b.c") == f"https://app:{MASK}@host/x?mail=a@b.c"
+    assert redact("pwd=hunter2; port=5432") == f"pwd={MASK}; port=5432"
+
+
+def test_a_long_run_of_letters_takes_no_long_time():
+    blob = "a" * 1_000_000
+    assert redact(blob) == blob
 
 
 @given(st.text(min_size=4).filter(lambda text: "*" not in text))
@@ -48,6 +90,64 @@ def test_data_is_redacted_at_every_depth():
     register_secret("canary-1234")
     data = redact_data({"a": ["canary-1234", {"b": ("x canary-1234", 7)}]})
     assert data == {"a": [MASK, {"b": [f"x {MASK}", 7]}]}
+
+
+def test_data_under_a_secret_name_is_masked():
+    settings = [
+        {"key": "spark.hadoop.fs.s3a.secret.key", "value": "two words", "why": "set"},
+        {"key": "spark.sql.ansi.enabled", "value": "true", "why": "ours"},
+    ]
+    assert redact_data({"password": "two words", "pin": {"api_key": 1234}}) == {
+        "password": MASK,
+        "pin": {"api_key": MASK},
+    }
+    assert redact_data(settings) == [{**settings[0], "value": MASK}, settings[1]]
+    kept = {"password": None, "has_secret": True, "token_count": "12.5", "max_tokens": 7}
+    assert redact_data(kept) == kept
+
+
+def test_one_setting_is_masked_by_its_name():
+    assert redact_value("fs.s3a.secret.key", "two words") == MASK
+    assert redact_value("url", "https://app:hunter2@host") == f"https://app:{MASK}@host"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("secretAccessKey", True),
+        ("sslKeyPassword", True),
+        ("client-secret", True),
+        ("password1", True),
+        ("PGPASSWORD", True),
+        ("sas.token", True),
+        ("tokens", False),
+        ("primary_key", False),
+        ("passwordless", False),
+    ],
+)
+def test_names_of_secrets(name, secret):
+    assert looks_secret(name) is secret
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://app:hunter-2@db/shop",
+        "host=db password=hunter-2 dbname=shop",
+        "jdbc:mysql://db/shop?user=app&password=hunter-2",
+        "postgres://app:hunter%2D2@db/shop",
+    ],
+)
+def test_the_credentials_that_a_text_spells_out_are_known_from_then_on(text):
+    register_secrets_in(text)
+    assert redact("cannot log in with hunter-2 to shop on db") == (
+        f"cannot log in with {MASK} to shop on db"
+    )
+
+
+def test_the_printed_form_of_a_secret_is_masked_too():
+    register_secret("back\\slash")
+    assert redact(f"{['back' + chr(92) + 'slash']!r}") == f"['{MASK}']"
 
 
 def test_an_error_is_redacted_when_it_is_built():

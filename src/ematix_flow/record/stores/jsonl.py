@@ -2,11 +2,12 @@
 
 A line is written with a single `write` to a file opened for appending, so two
 processes do not mix theirs; a crash can at worst leave a torn last line, which the
-reader passes over and reports.
+reader passes over.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ematix_flow._base.files import PRIVATE_FILE, private_directory
 from ematix_flow._base.redact import redact_data
 from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
 
 VERSION = 1
+_FREE_TEXT = ("error", "engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,20 @@ class JsonlRunLog:
         return next((run for run in self.runs(pipeline) if run.status is RunStatus.RUNNING), None)
 
     def _append(self, event: dict[str, object]) -> None:
-        line = json.dumps(redact_data({"version": VERSION, **event})) + "\n"
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        # Only what others wrote is redacted: a masked run id or name could not be found again.
+        shown = {
+            key: redact_data(value) if key in _FREE_TEXT else value for key, value in event.items()
+        }
+        line = json.dumps({"version": VERSION, **event, **shown}) + "\n"
+        private_directory(self.file.parent)
+        descriptor = os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
         try:
             # A torn line of a crashed writer must not swallow ours.
             end = os.lseek(descriptor, 0, os.SEEK_END)
             torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            os.write(descriptor, (b"\n" if torn else b"") + line.encode())
+            content = (b"\n" if torn else b"") + line.encode()
+            if os.write(descriptor, content) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -102,7 +111,7 @@ def _apply(event: dict[str, Any], found: dict[str, RunRecord]) -> None:
     if not isinstance(run_id, str):
         return
     known = found.get(run_id)
-    match event["event"]:
+    match event.get("event"):
         case "started":
             found[run_id] = RunRecord(
                 run_id=run_id,
