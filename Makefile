@@ -41,7 +41,7 @@ lock-check: env ## do the pins satisfy pyproject.toml? (offline)
 docs: env ## write the generated pages again
 	@$(BIN)/python tools/generate_docs.py
 
-test: check wheel test-lowest test-sail java ## everything CI runs; ends with the result of pytest
+test: check wheel test-lowest test-sail ## everything CI runs; ends with the result of pytest
 	@echo "all tests, with real services: the longest step"
 	@$(PYTEST)
 
@@ -56,13 +56,13 @@ test-lowest: ## the unit tests with the lowest versions that pyproject.toml allo
 test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
 	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
 	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
-		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine tests/backends tests/e2e
+		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine \
+		tests/backends tests/e2e tests/spark/engine/test_sail.py
 
 wheel: env ## build both distributions into dist/ and try the wheels in a clean environment
 	@PYTHON='$(PYTHON)' sh tools/wheel.sh
 
 bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
-	@$(SETUP) .venv-sail build sail -e .
 	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
 	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python
 
@@ -77,6 +77,6 @@ upgrade: ## write requirements/*.txt again, with the newest versions
 	@PYTHON='$(PYTHON)' sh tools/lock.sh --upgrade
 
 clean: ## remove environments, caches and build output
-	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-sail .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -20,7 +20,7 @@ from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
 from ematix_flow.engine.machine import this_machine
 from ematix_flow.engine.sizing import Sizing, size
-from ematix_flow.errors import FlowError, PlanError, SourceError, located
+from ematix_flow.errors import FlowError, PlanError, SourceError, UsageError, located
 from ematix_flow.observe.check import Check, Health
 from ematix_flow.observe.events import Observer, ignore
 from ematix_flow.plan.build import build_plan
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ematix_flow.engine.opened import OpenEngine
+    from ematix_flow.engine.server_status import ServerStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +131,7 @@ class Flow:
         from ematix_flow.engine.doctor import engine_checks
 
         checks = list(engine_checks(self.engine_choice(), self.config.state_directory))
-        used = {
-            name
-            for pipeline in self.project.pipelines.values()
-            for name in (pipeline.source_connection, pipeline.target_connection)
-        }
-        checks += [self._check_connection(name) for name in sorted(used)]
+        checks += [self._check_connection(name) for name in self._used_connections()]
         return checks
 
     def _check_connection(self, name: str) -> Check:
@@ -183,6 +179,40 @@ class Flow:
         if wish and choice.why.startswith(CONFIGURED):
             return replace(choice, why=f"the pipeline's own engine={wish!r}")
         return choice
+
+    def start_engine(self, *, idle_minutes: float) -> ServerStatus:
+        """Start the warm Spark with what every pipeline of the project needs."""
+        from ematix_flow.engine import server
+        from ematix_flow.engine.installed import require_classic, require_pyspark
+        from ematix_flow.engine.wanted import wanted_for
+
+        choice = self.engine_choice()
+        if choice.kind != "local":
+            raise UsageError(
+                f"the warm Spark serves the engine 'local'; this project runs on {choice.address} "
+                f"({choice.why})",
+                hint="flow engine start --engine local",
+            )
+        require_pyspark()
+        require_classic()
+        wanted = wanted_for(
+            choice.target,
+            sizing=size(this_machine(), None, self.config.spark, set_in=self.config.origin),
+            connectors=self._connectors(),
+            state_dir=self.config.state_directory,
+        )
+        return server.start(self.config.state_directory, wanted, idle_minutes=idle_minutes)
+
+    def _used_connections(self) -> list[str]:
+        pipelines = self.project.pipelines.values()
+        used = ((each.source_connection, each.target_connection) for each in pipelines)
+        return sorted({name for pair in used for name in pair})
+
+    def _connectors(self) -> tuple[str, ...]:
+        can = capabilities()
+        kinds = {self.connections[name].kind for name in self._used_connections()}
+        needed = {each for kind in kinds if kind in can for each in can[kind].connectors}
+        return (*sorted(needed), *self.config.connectors)
 
     # Running -----------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ MASK = "***"
 
 # Shorter values would mask ordinary text ("a", "id"); real secrets are longer.
 _SHORTEST_SECRET = 4
+_NEVER_SECRET = {"true", "false", "none", "null"}
 
 # Names are compared as lower-case words joined by `_`: fs.s3a.secret.key, secretKey, secret-key.
 _WORD_BREAK = re.compile(r"[.\-_]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -30,7 +31,7 @@ _SECRET_NAME = re.compile(
 )
 
 # Possessive (`++`) and anchored at the start of a word, so that long text costs linear time.
-_KEY = re.compile(r"(?<![\w.\-])(?P<name>[\w.\-]++)['\"]?\s*+[=:]\s*+")
+_KEY = re.compile(r"(?<![\w.\-])(?P<name>[\w.\-]++)['\"]?[ \t]*+[=:]++>?[ \t]*+")
 # A quote that never closes (cut off text) hides the rest of its line.
 _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?|[^\s,;&)\]}'\"]+",
@@ -57,7 +58,7 @@ class _Span(NamedTuple):
 
 def register_secret(value: str) -> None:
     """Remember *value*, however it is spelt, so that it never reaches any output."""
-    if len(value) < _SHORTEST_SECRET:
+    if len(value) < _SHORTEST_SECRET or value.lower() in _NEVER_SECRET:
         return
     with _lock:
         _secrets.update({value, quote(value, safe=""), quote_plus(value), repr(value)[1:-1]})

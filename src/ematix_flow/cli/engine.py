@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ematix_flow.api import Flow
-from ematix_flow.backends.registry import capabilities
 from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.declare.config import load_config
 from ematix_flow.engine import server
-from ematix_flow.engine.choice import EngineChoice
 from ematix_flow.engine.installed import require_classic, require_pyspark
-from ematix_flow.engine.machine import this_machine
 from ematix_flow.engine.server_status import ServerStatus
-from ematix_flow.engine.sizing import size
-from ematix_flow.engine.wanted import Wanted, wanted_for
-from ematix_flow.errors import UsageError
 
 
 @click.group()
@@ -43,19 +36,7 @@ def start(context: Context, idle_minutes: float) -> None:
       flow engine start
       flow engine start --idle-minutes 120
     """
-    flow = context.flow()
-    choice = flow.engine_choice()
-    if choice.kind != "local":
-        raise UsageError(
-            f"the warm Spark serves the engine 'local'; this project runs on {choice.address} "
-            f"({choice.why})",
-            hint="flow engine start --engine local",
-        )
-    require_pyspark()
-    require_classic()
-    now = server.start(
-        flow.config.state_directory, _wanted(flow, choice), idle_minutes=idle_minutes
-    )
+    now = context.flow().start_engine(idle_minutes=idle_minutes)
     context.output.emit({"engine": now.to_json()}, _told(now))
 
 
@@ -92,24 +73,6 @@ def prepare(context: Context, *, force: bool) -> None:
     context.output.emit(
         {"archive": str(path), "java": str(java), "size": path.stat().st_size},
         f"Runs without the warm Spark now start faster, with {java}.\n{path}",
-    )
-
-
-def _wanted(flow: Flow, choice: EngineChoice) -> Wanted:
-    """Return what the whole project wants: each of its runs must find its connectors there."""
-    can = capabilities()
-    used = {
-        name
-        for pipeline in flow.pipelines()
-        for name in (pipeline.source_connection, pipeline.target_connection)
-    }
-    kinds = {flow.connections[name].kind for name in used}
-    needed = {connector for kind in kinds if kind in can for connector in can[kind].connectors}
-    return wanted_for(
-        choice.target,
-        sizing=size(this_machine(), None, flow.config.spark, set_in=flow.config.origin),
-        connectors=(*sorted(needed), *flow.config.connectors),
-        state_dir=flow.config.state_directory,
     )
 
 

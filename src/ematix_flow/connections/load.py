@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ematix_flow.connections.model import KINDS, Connection
-from ematix_flow.connections.secrets import SecretResolver
+from ematix_flow._base.suggest import nearest
+from ematix_flow.connections.model import KINDS, Connection, property_names
+from ematix_flow.connections.secrets import SecretResolver, register_named
 from ematix_flow.errors import ConfigError, UnknownName
 
 HOME_FILE = Path(".ematix-flow") / "connections.toml"
@@ -41,11 +43,15 @@ class Connections:
         return self._found[name]
 
     def register_secrets(self) -> None:
-        """Make the secrets of every declared connection known to redaction, used or not."""
-        declared = (connection.to_config() for connection in self.declared.values())
-        for config in (*declared, *self.configured.values()):
-            for value in config.values():
+        """Make the secrets of every known connection known to redaction, used or not."""
+        configs: list[Mapping[str, Any]] = [each.to_config() for each in self.declared.values()]
+        configs += [*self.configured.values(), *self._in_environment()]
+        with suppress(ConfigError):  # told when a connection is looked for there
+            configs += self._from_home().values()
+        for config in filter(_is_table, configs):
+            for name, value in config.items():
                 if isinstance(value, str):
+                    register_named(name, value)
                     self.secrets.register_all(value)
 
     def resolved(self, name: str) -> Connection:
@@ -81,6 +87,12 @@ class Connections:
         )
 
     def _build(self, name: str, config: Mapping[str, Any], origin: str) -> Connection:
+        if not isinstance(config, Mapping):
+            raise ConfigError(
+                f"connection {name!r} takes a table of properties, not {type(config).__name__}",
+                where=origin,
+                hint=f"write [connections.{name}] and its properties under it",
+            )
         return Connection.from_config(name, config, origin=origin, base=self.base)
 
     def _from_environment(self, name: str) -> dict[str, Any] | None:
@@ -88,15 +100,36 @@ class Connections:
         if url is not None:
             return {"url": url}
         for kind in KINDS:
-            head = f"{_PREFIX}{kind.upper()}_{name.upper()}_"
-            found = {
-                key.removeprefix(head).lower(): value
-                for key, value in self.environ.items()
-                if key.startswith(head)
-            }
+            found = self._properties_in_environment(kind, name)
             if found:
                 return {"kind": kind, **found}
         return None
+
+    def _properties_in_environment(self, kind: str, name: str) -> dict[str, str]:
+        known = property_names(kind)
+        head = f"{_PREFIX}{kind.upper()}_{name.upper()}_"
+        found: dict[str, str] = {}
+        for variable, value in self.environ.items():
+            if not variable.startswith(head):
+                continue
+            key = variable.removeprefix(head).lower()
+            # SHOP_ARCHIVE_PATH is the path of shop_archive, not a property of shop.
+            is_another = key.endswith(tuple(f"_{each}" for each in known))
+            # A misspelt one is kept: building the connection says what was meant.
+            if key in known or (not is_another and nearest(key, known)):
+                found[key] = value
+        return found
+
+    def _in_environment(self) -> Iterator[dict[str, str]]:
+        """Give every property of any connection that a variable sets."""
+        for variable, value in self.environ.items():
+            if variable.startswith(_DSN):
+                yield {"dsn": value}
+            for kind in KINDS:
+                if variable.startswith(f"{_PREFIX}{kind.upper()}_"):
+                    lower = variable.lower()
+                    names = (key for key in property_names(kind) if lower.endswith(f"_{key}"))
+                    yield {key: value for key in names}
 
     def _from_home(self) -> Mapping[str, Mapping[str, Any]]:
         file = self.home / HOME_FILE
@@ -104,7 +137,13 @@ class Connections:
             return {}
         try:
             content = tomllib.loads(file.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"not valid TOML: {error}", where=str(file)) from error
+        except OSError as error:
+            raise ConfigError(f"cannot be read: {error.strerror}", where=str(file)) from error
         found = content.get("connections", content)
         return found if isinstance(found, dict) else {}
+
+
+def _is_table(config: object) -> bool:
+    return isinstance(config, Mapping)

@@ -19,7 +19,6 @@ from ematix_flow.errors import DeclarationError, UnknownName
 
 # What users of other tools also call a property.
 _ALIASES = {"type": "kind", "dsn": "url"}
-MEMORY = ":memory:"
 # The environment holds only text.
 _ENVIRONMENT_BOOLEANS = {"true": True, "false": False}
 
@@ -109,7 +108,7 @@ class Connection:
     def _from_url(cls, name: str, url: str, origin: str) -> dict[str, Any]:
         """Read a URL such as `sqlite:///shop.db` (or a plain path) as properties."""
         del name, origin
-        if url == MEMORY or "://" not in url:
+        if "://" not in url:
             return {"path": url}
         parts = urlsplit(url)
         # Three slashes start a path relative to the project, four an absolute one.
@@ -130,6 +129,20 @@ class PathConnection(Connection):
     def location(self) -> Path:
         """The absolute path; meant for a resolved connection."""
         return (self.base / Path(self.path).expanduser()).absolute()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFileConnection(PathConnection):
+    """A database in a file."""
+
+    def __post_init__(self) -> None:
+        # Drivers give that name a meaning; here it would silently become a file.
+        if self.path.startswith(":memory:"):
+            raise DeclarationError(
+                f"connection {self.name!r}: in-memory databases come with the memory backend",
+                where=self.origin or None,
+                hint=f'give a file: path = "{self.name}.db"',
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,14 +172,14 @@ class ParquetConnection(PathConnection):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SqliteConnection(PathConnection):
+class SqliteConnection(DatabaseFileConnection):
     """A SQLite database file."""
 
     kind = "sqlite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DuckdbConnection(PathConnection):
+class DuckdbConnection(DatabaseFileConnection):
     """A DuckDB database file."""
 
     kind = "duckdb"
@@ -180,6 +193,11 @@ KINDS: dict[str, type[Connection]] = {
 
 def _properties(model: type[Connection]) -> tuple[dataclasses.Field[Any], ...]:
     return tuple(each for each in dataclasses.fields(model) if "type" in each.metadata)
+
+
+def property_names(kind: str) -> tuple[str, ...]:
+    """Return what a connection of *kind* can be given, each as its own text."""
+    return (*(each.name for each in _properties(KINDS[kind])), "url", "dsn")
 
 
 def _kind_of_url(url: object) -> str | None:

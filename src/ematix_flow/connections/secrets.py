@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ematix_flow._base.redact import register_secret
+from ematix_flow._base.redact import register_secret, register_secrets_in
 from ematix_flow.errors import ConfigError
 
 _REFERENCE = re.compile(r"\$\{(?P<body>[^}]*)\}")
-_SECRET_NAME = re.compile(r"password|passwd|secret|token|key|credential|dsn|url", re.IGNORECASE)
+# Wider than what redaction takes for a secret's name in any text: these are names that someone
+# chose to put into a connection. A working directory and an author are none.
+_SECRET_NAME = re.compile(
+    r"pass|(?<!^)(?<!^old)pwd|secret|token|auth(?!or(?!i))|cred"
+    r"|(?:api|access|private|account)[_-]?key",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +38,8 @@ class SecretResolver:
         """
         for match in _REFERENCE.finditer(text):
             name = match["body"].partition(":-")[0]
-            if name in self.environ and _SECRET_NAME.search(name):
-                register_secret(self.environ[name])
+            if name in self.environ:
+                register_named(name, self.environ[name])
 
     def _value(self, body: str) -> str:
         if body.startswith("file:"):
@@ -47,9 +53,7 @@ class SecretResolver:
                 f"${{{name}}} is used in a connection, but the variable {name} is not set",
                 hint=f"export {name}=..., or give a default: ${{{name}:-...}}",
             )
-        # A folder may come from the environment too; only what is named like a secret is one.
-        if _SECRET_NAME.search(name):
-            register_secret(value)
+        register_named(name, value)
         return value
 
     def _from_file(self, path: str) -> str:
@@ -62,3 +66,13 @@ class SecretResolver:
             ) from error
         register_secret(value)
         return value
+
+
+def register_named(name: str, value: str) -> None:
+    """Register what is secret in a variable or property: all of it, or a URL's password.
+
+    A folder may come from the environment too; only what is named like a secret is one.
+    """
+    register_secrets_in(value)
+    if _SECRET_NAME.search(name):
+        register_secret(value)

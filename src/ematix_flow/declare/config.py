@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ematix_flow._base.redact import looks_secret, register_secret
 from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ConfigError
 
@@ -60,9 +61,14 @@ def load_config(directory: Path) -> ProjectConfig:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"not valid TOML: {error}", where=str(file)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", where=str(file)) from error
     for key, value in content.items():
         _check(key, value, file)
     spark = {key: _spark_text(value) for key, value in _flatten(content.get("spark", {}))}
+    for key, text in spark.items():
+        if looks_secret(key):
+            register_secret(text)
     return ProjectConfig(
         directory=directory,
         file=file,

@@ -8,7 +8,11 @@ import pytest
 
 from tests.spark.engine.scripts import play
 
-pytestmark = pytest.mark.skipif(find_spec("pysail") is None, reason="pysail is not installed")
+# `make test-sail` runs these where pysail is; it and pyspark do not share an environment.
+pytestmark = [
+    pytest.mark.every_engine,
+    pytest.mark.skipif(find_spec("pysail") is None, reason="pysail is not installed"),
+]
 
 CODE = """
 from pyspark.sql import functions as F

@@ -35,6 +35,8 @@ from ematix_flow.errors import FlowError
         ("auth_token=hunter2", "hunter2"),
         ("error: password=hunter2", "hunter2"),
         ("password='hunter2", "hunter2"),
+        ("if password == 'hunter2':", "hunter2"),
+        ("{:password=>'hunter2'}", "hunter2"),
         (r'password="hun\"ter2" and more', "ter2"),
         ("postgres://app:hun/ter2@db/shop", "ter2"),
         ("jdbc:mysql://db/shop?user=app&password=hunter2&ssl=1", "hunter2"),
@@ -59,6 +61,7 @@ def test_text_that_looks_like_a_credential_is_masked(text, secret):
         "http://localhost:4040/jobs#a@b",
         "bypass: yes, first pass: 3 rows",
         "sort_key=order_id",
+        "give a password:\nHint: ask for one",
     ],
 )
 def test_ordinary_text_is_left_alone(text):
@@ -79,6 +82,12 @@ def test_a_long_run_of_letters_takes_no_long_time():
 def test_a_registered_value_never_survives(secret):
     register_secret(secret)
     assert secret not in redact(f"before {secret} after {secret}{secret}")
+
+
+@pytest.mark.parametrize("value", ["abc", "true", "False", "null"])
+def test_short_and_common_values_are_never_secrets(value):
+    register_secret(value)
+    assert redact(f"it is {value}") == f"it is {value}"
 
 
 def test_the_url_quoted_form_of_a_secret_is_masked_too():

@@ -1,5 +1,6 @@
 import pytest
 
+from ematix_flow._base.redact import redact
 from ematix_flow.connections.load import Connections
 from ematix_flow.connections.model import Connection, CsvConnection
 from ematix_flow.connections.secrets import SecretResolver
@@ -119,3 +120,113 @@ def test_references_are_resolved_at_use_only(tmp_path):
 def test_relative_paths_are_relative_to_the_project(tmp_path):
     found = connections(tmp_path, declared={"shop": sqlite("a/b.db")}).resolved("shop")
     assert found.location == tmp_path / "a" / "b.db"
+
+
+SECRET = "s3cr3t-value"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("DB_PASS", "PGPASS", "PGPASSWORD", "PASSPHRASE", "DB_PWD", "AUTH", "AUTH_HEADER"),
+        *("CLIENT_SECRET", "API_KEY", "APIKEY", "access-key", "PRIVATE_KEY", "ACCOUNT_KEY"),
+        *("SAS_TOKEN", "GCP_CREDENTIALS", "db_cred"),
+    ],
+)
+def test_variables_named_like_a_secret_are_secrets(name):
+    SecretResolver(environ={name: SECRET}).expand(f"${{{name}}}")
+    assert SECRET not in redact(f"it says {SECRET}")
+
+
+@pytest.mark.parametrize(
+    "name", ["KEY", "SORT_KEY", "DATA_URL", "SHOP_DSN", "PWD", "OLDPWD", "AUTHOR", "FOLDER"]
+)
+def test_other_variables_are_not(name):
+    SecretResolver(environ={name: "orders"}).expand(f"${{{name}}}")
+    assert redact("orders: 3 rows") == "orders: 3 rows"
+
+
+@pytest.mark.parametrize("name", ["SHOP_URL", "SHOP_DSN", "ANYTHING"])
+def test_of_a_url_only_the_password_is_a_secret(name):
+    resolver = SecretResolver(environ={name: f"postgres://app:{SECRET}@db/shop"})
+    resolver.register_all(f"${{{name}}}")
+    assert redact(f"app, {SECRET}, postgres, db, shop") == "app, ***, postgres, db, shop"
+
+
+def test_secrets_of_every_place_are_known_once_the_project_is_open(tmp_path):
+    home = tmp_path / "home" / ".ematix-flow" / "connections.toml"
+    home.parent.mkdir(parents=True)
+    home.write_text('[connections.a]\nkind = "csv"\npath = "${IN_HOME_PASS}"\n')
+    environ = {
+        "IN_HOME_PASS": "secret-of-home",
+        "IN_CODE_PASS": "secret-of-code",
+        "IN_TOML_PASS": "secret-of-toml",
+        "IN_ENV_PASS": "secret-of-env",
+        "EMATIX_FLOW_DSN_B": "postgres://app:secret-of-dsn@db/shop",
+        "EMATIX_FLOW_CSV_C_PATH": "${IN_ENV_PASS}/x",
+    }
+    connections(
+        tmp_path,
+        declared={"d": sqlite("${IN_CODE_PASS}", "d")},
+        configured={
+            "e": {"kind": "csv", "path": "${IN_TOML_PASS}"},
+            "f": {"kind": "csv", "path": "x", "password": "secret-inline"},
+        },
+        environ=environ,
+    ).register_secrets()
+    for place in ("home", "code", "toml", "env", "dsn"):
+        assert redact(f"x secret-of-{place} x") == "x *** x"
+    assert redact("x secret-inline x") == "x *** x"
+    assert redact("csv, path, shop, app") == "csv, path, shop, app"
+
+
+def test_a_broken_home_file_does_not_stop_a_project_that_does_not_use_it(tmp_path):
+    home = tmp_path / "home" / ".ematix-flow" / "connections.toml"
+    home.parent.mkdir(parents=True)
+    home.write_text("[connections")
+    found = connections(tmp_path, declared={"shop": sqlite("a.db")})
+    found.register_secrets()
+    assert found["shop"].path == "a.db"
+    with pytest.raises(ConfigError, match=r"connections\.toml: not valid TOML"):
+        found["other"]
+
+
+def test_a_longer_name_does_not_disturb_a_shorter_one(tmp_path):
+    environ = {
+        "EMATIX_FLOW_SQLITE_SHOP_PATH": "shop.db",
+        "EMATIX_FLOW_SQLITE_SHOP_ARCHIVE_PATH": "archive.db",
+    }
+    found = connections(tmp_path, environ=environ)
+    assert found["shop"].path == "shop.db"
+    assert found["shop_archive"].path == "archive.db"
+    only_archive = {"EMATIX_FLOW_SQLITE_SHOP_ARCHIVE_PATH": "archive.db"}
+    with pytest.raises(UnknownName, match="unknown connection 'shop'"):
+        connections(tmp_path, environ=only_archive)["shop"]
+
+
+def test_a_url_and_a_misspelt_property_in_the_environment(tmp_path):
+    environ = {"EMATIX_FLOW_SQLITE_SHOP_URL": "sqlite:///shop.db"}
+    assert connections(tmp_path, environ=environ)["shop"].path == "shop.db"
+    misspelt = {"EMATIX_FLOW_CSV_IN_PATH": "in", "EMATIX_FLOW_CSV_IN_DELIMETER": ";"}
+    with pytest.raises(DeclarationError, match="no property 'delimeter'; did you mean"):
+        connections(tmp_path, environ=misspelt)["in"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("where", [{"path": ":memory:"}, {"url": ":memory:"}, {"path": "${P}"}])
+def test_a_database_in_memory_is_refused(kind, where):
+    with pytest.raises(DeclarationError) as caught:
+        Connection.from_config("c", {"kind": kind, **where}, origin="pipelines.py:3").resolved(
+            SecretResolver(environ={"P": ":memory:"})
+        )
+    assert str(caught.value) == (
+        "pipelines.py:3: connection 'c': in-memory databases come with the memory backend\n"
+        'Hint: give a file: path = "c.db"'
+    )
+
+
+def test_a_connection_in_toml_is_a_table(tmp_path):
+    found = connections(tmp_path, configured={"shop": "shop.db"})
+    found.register_secrets()
+    with pytest.raises(ConfigError, match=r"connection 'shop' takes a table .* not str"):
+        found["shop"]

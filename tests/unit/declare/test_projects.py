@@ -1,8 +1,13 @@
 import importlib
 import sys
+import types
+from pathlib import Path
 
 import pytest
 
+import ematix_flow
+from ematix_flow._base.redact import redact
+from ematix_flow.api import Flow
 from ematix_flow.errors import (
     ConfigError,
     DeclarationError,
@@ -10,6 +15,7 @@ from ematix_flow.errors import (
     ProjectLoadError,
     UnknownName,
 )
+from ematix_flow.resolve.query import SourceHandle, resolve_query
 
 
 def message(project, error=FlowError, **options):
@@ -53,6 +59,58 @@ def test_packages_installed_inside_the_project_folder_are_not_reloaded(project):
         assert sys.modules["some_dependency"] is before
     finally:
         sys.path.remove(str(installed.parent))
+
+
+@pytest.mark.parametrize("name", ["json", "types", "csv", "time", "duckdb"])
+def test_a_module_named_like_one_of_pythons_or_ours_is_refused(project, name):
+    before = sys.modules.get(name)
+    project.declare("@ematix.table\nclass T:\n    id: BigInt", f"{name}.py")
+    text = message(project, ProjectLoadError)
+    assert f"{name}.py: module {name!r} has the name of " in text
+    assert f"Hint: rename it, for example to {name}_pipelines.py" in text
+    assert sys.modules.get(name) is before
+
+
+def test_a_module_named_like_an_imported_one_is_refused(project, make_project):
+    elsewhere = make_project("elsewhere")
+    elsewhere.write("taken_name.py", "")
+    sys.path.insert(0, str(elsewhere.path))
+    try:
+        importlib.import_module("taken_name")
+        project.declare("", "taken_name.py")
+        text = message(project, ProjectLoadError)
+    finally:
+        sys.path.remove(str(elsewhere.path))
+        sys.modules.pop("taken_name", None)
+    assert "taken_name.py: module 'taken_name' has the name of one that is already imported" in text
+    assert "elsewhere/taken_name.py" in text
+
+
+def test_an_installed_module_may_be_named(project):
+    project.write("ematix-flow.toml", 'modules = ["json"]')
+    assert project.flow().project.pipelines == {}
+
+
+def test_a_module_may_be_given_as_a_file(project):
+    project.declare("@ematix.table\nclass A:\n    id: BigInt", "deep/a.py")
+    assert set(project.flow(modules=("deep/a.py",)).project.tables) == {"a"}
+
+
+def test_the_folder_of_our_own_package_can_be_a_project():
+    source = Path(ematix_flow.__file__).parent.parent
+    before = {name: each for name, each in sys.modules.items() if name.startswith("ematix_flow")}
+    for _ in range(2):
+        Flow.open(source, modules=("ematix_flow",))
+    assert all(sys.modules[name] is each for name, each in before.items())
+
+
+def test_the_script_that_opens_a_project_stays_imported(project, monkeypatch):
+    script = project.write("_script.py", "")
+    running = types.ModuleType("__main__")
+    running.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", running)
+    project.flow()
+    assert sys.modules["__main__"] is running
 
 
 def test_toml_lists_modules_and_an_option_overrides_it(project):
@@ -125,6 +183,15 @@ def test_spark_settings_may_be_nested_or_quoted(project):
     assert project.flow().config.spark == {"spark.a.b": "4", "spark.sql.ansi.enabled": "false"}
 
 
+def test_secrets_among_spark_settings_are_known_at_once(project):
+    project.write(
+        "ematix-flow.toml",
+        '[spark]\nspark.hadoop.fs.s3a.secret.key = "hunter2abc"\nspark.app.name = "shop-app"\n',
+    )
+    project.flow()
+    assert redact("shop-app says hunter2abc") == "shop-app says ***"
+
+
 PIPELINE = """
 @ematix.table
 class T:
@@ -157,6 +224,13 @@ GOOD = "target=T, source_connection='a', target_connection='b'"
             "a pipeline needs a target_connection",
         ),
         (GOOD + ", name='a/b'", "'a/b' cannot name a pipeline"),
+        (GOOD + ", tags=3", "tags takes a name or a list of names, not 3"),
+        (GOOD + ", tags=['a', 3]", "tags takes a name or a list of names, not ['a', 3]"),
+        (GOOD + ", depends_on={'a': 1}", "depends_on takes a name or a list of names, not"),
+        (GOOD + ", source_table=3", "source_table takes a name, not 3"),
+        (GOOD + ", source_table=''", "source_table takes a name, not ''"),
+        (GOOD + ", engine=3", "engine takes a name, not 3"),
+        (GOOD + ", name=3", "name takes a name, not 3"),
     ],
 )
 def test_mistakes_in_a_pipeline_name_its_line(project, keywords, expected):
@@ -164,6 +238,15 @@ def test_mistakes_in_a_pipeline_name_its_line(project, keywords, expected):
     text = message(project)
     assert expected in text
     assert "pipelines.py:" in text
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [("'nightly'", ("nightly",)), ("['a', 'b']", ("a", "b")), ("('a',)", ("a",)), ("()", ())],
+)
+def test_tags_are_one_name_or_several(project, tags, expected):
+    project.declare(PIPELINE.format(f"{GOOD}, tags={tags}"))
+    assert project.flow().project.pipelines["load"].tags == expected
 
 
 def test_two_of_one_name_name_both_lines(project):
@@ -216,3 +299,51 @@ def test_an_unknown_upstream_is_guessed(project):
     project.declare(CHAIN + "\njob('first')\njob('second', 'frist')\n")
     with pytest.raises(UnknownName, match="depends_on of 'second': 'frist'; did you mean 'first'"):
         project.flow().pipelines()
+
+
+READS_A_TABLE = """
+@ematix.connection
+class source:
+    kind = "{kind}"
+    path = "source.db"
+
+@ematix.table
+class T:
+    id: BigInt
+
+@ematix.pipeline(target=T, source_connection="source", target_connection="source",
+                 source_table={table!r})
+def load(): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "expected"),
+    [
+        ("sqlite", "order", 'SELECT * FROM "order"'),
+        ("sqlite", "main.order", 'SELECT * FROM "main"."order"'),
+        ("sqlite", "my orders", 'SELECT * FROM "my orders"'),
+        ("duckdb", "shop.Order", 'SELECT * FROM "shop"."Order"'),
+        ("duckdb", "db.shop.select", 'SELECT * FROM "db"."shop"."select"'),
+        ("duckdb", '"odd.name"', 'SELECT * FROM "odd.name"'),
+        ("duckdb", 'shop."a""b"', 'SELECT * FROM "shop"."a""b"'),
+        ("spark", "order", "SELECT * FROM `order`"),
+        ("spark", "`orders.csv`", "SELECT * FROM `orders.csv`"),
+    ],
+)
+def test_a_source_table_is_quoted_as_its_source_quotes(project, kind, table, expected):
+    project.declare(READS_A_TABLE.format(kind="sqlite", table=table))
+    pipeline = project.flow().project.pipelines["load"]
+    handle = SourceHandle(connection="source", kind=kind)
+    assert resolve_query(pipeline, dialect=kind, source=handle).text == expected
+
+
+@pytest.mark.parametrize("table", ["a..b", ".a", "a.b.c.d", 'a"b', '"a', '"a"b'])
+def test_what_is_no_table_name_is_refused(project, table):
+    project.declare(READS_A_TABLE.format(kind="sqlite", table=table))
+    pipeline = project.flow().project.pipelines["load"]
+    handle = SourceHandle(connection="source", kind="sqlite")
+    with pytest.raises(DeclarationError) as caught:
+        resolve_query(pipeline, dialect="sqlite", source=handle)
+    assert f"source_table={table!r} is no table's name" in str(caught.value)
+    assert "pipelines.py:" in str(caught.value)

@@ -29,6 +29,9 @@ def declare(project, body):
             "Struct[street Text, zip String[5]]",
             False,
         ),
+        ('Struct[("a", Text)]', "Struct[a Text]", False),
+        ('Struct[("a", Text)] | None', "Struct[a Text]", True),
+        ('Array[Struct[("a", Struct[("b", Text)])]]', "Array[Struct[a Struct[b Text]]]", False),
     ],
 )
 def test_annotations_become_columns(project, annotation, shown, nullable):
@@ -42,17 +45,19 @@ def test_annotations_as_strings_work_too(project):
         """
         from __future__ import annotations
         from typing import Annotated
-        from ematix_flow import BigInt, String, ematix, pk
+        from ematix_flow import BigInt, String, Struct, Text, ematix, pk
 
         @ematix.table
         class T:
             a: Annotated[BigInt, pk()]
             b: String[2] | None
+            c: Struct[("x", Text)]
         """,
     )
-    first, second = project.flow().project.tables["t"].columns
+    first, second, third = project.flow().project.tables["t"].columns
     assert first.primary_key
     assert second.type == String(2)
+    assert third.type == Struct(("x", Text))
 
 
 def test_keys_and_names(project):
@@ -88,6 +93,10 @@ def test_keys_and_names(project):
         ("c: Array[int]", "is not a column type"),
         ("c: Annotated[BigInt, pk]", "call the marker: pk(), not pk"),
         ("c: Annotated[BigInt, 'x']", "is annotated with 'x', which marks nothing"),
+        ("c: Struct[(1, Text)]", "Struct takes (name, type) pairs, not 1"),
+        ("c: Struct[('a', Text), Text]", "Struct takes (name, type) pairs, not"),
+        ("c: Annotated[BigInt | None, pk()]", "column 'c' of T is pk() and nullable"),
+        ("c: Annotated[BigInt, pk(), nullable()]", "column 'c' of T is pk() and nullable"),
         ("c: Bigint", "name 'Bigint' is not defined"),
     ],
 )
