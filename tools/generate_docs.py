@@ -57,7 +57,7 @@ def capabilities_page() -> str:
     lines += [
         "",
         "SQLite has no exact decimals and no dates: they are kept there as canonical text,",
-        "which the type's name says. A table's schema becomes part of its name (`shop_orders`).",
+        "which the type's name says. A table's schema becomes part of its name (`shop__orders`).",
     ]
     return "\n".join(lines) + "\n"
 

@@ -22,7 +22,8 @@ FlowError                     the root: what happened, where, one thing to do ne
 ├── TargetError               the target refuses the load
 │   ├── TargetBusy            another process holds the target             (retryable)
 │   └── FenceLost             another run took this pipeline over
-└── PipelineBusy              this pipeline is already running               (retryable)
+├── PipelineBusy              this pipeline is already running               (retryable)
+└── UnexpectedError           what nobody foresaw: a bug, or a broken environment
 
 A message says what happened with the offending value, what was allowed, and
 ends in one action (`Hint:`). Secrets are removed when the message is built, so
@@ -212,6 +213,21 @@ class PipelineBusy(FlowError):
     """This pipeline is already running."""
 
     retryable = True
+
+
+class UnexpectedError(FlowError):
+    """What nobody foresaw: a bug of ours, or a broken environment."""
+
+    @classmethod
+    def of(cls, error: Exception) -> UnexpectedError:
+        """Say in one line what *error* is; it stays the cause, for whoever asks for the stack."""
+        first_line = str(error).strip().partition("\n")[0]
+        unexpected = cls(
+            f"unexpected {type(error).__name__}{': ' if first_line else ''}{first_line}; "
+            "this is a bug in ematix-flow or an environment problem; run with -v for the stack"
+        )
+        unexpected.__cause__ = error
+        return unexpected
 
 
 @contextmanager

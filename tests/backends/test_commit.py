@@ -1,9 +1,15 @@
 """The commit, from the driver on pre-staged rows: no JVM, real databases."""
 
+import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,18 +17,30 @@ import pytest
 from ematix_flow._base.location import Location
 from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import Connection
-from ematix_flow.errors import ContractError, FenceLost, TargetError
+from ematix_flow.errors import ContractError, DriftError, FenceLost, TargetError
+from ematix_flow.plan.drift import check_drift
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import BigInt, Double, Text
+from ematix_flow.spec.types import (
+    DATA_TYPES,
+    UUID,
+    Array,
+    BigInt,
+    Double,
+    Numeric,
+    String,
+    Struct,
+    Text,
+)
 from ematix_flow.sql.bookkeeping import Bookkeeping
 from ematix_flow.sql.ddl import create_table
 from ematix_flow.sql.program import write_program
 from ematix_flow.write.commit import commit
 from ematix_flow.write.fence import take_fence
+from ematix_flow.write.ledger import write_entry
 from ematix_flow.write.staging import StagingArea, require_clean
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -159,6 +177,76 @@ def test_nan_is_refused_where_it_would_become_null(tmp_path):
     with pytest.raises(ContractError, match=r"score is NaN.*row id=2"):
         load(target, rows)
     assert ids(target) == []
+
+
+def test_a_table_that_we_created_is_no_drift(target):
+    nested = (Array(Text()), Struct(("a", Text()), ('b "c"', Array(Struct(("d", UUID()))))))
+    sized = (String(3), Numeric(20, 4))
+    plain = {*DATA_TYPES} - {type(kind) for kind in (*nested, *sized)}
+    kinds = [*(kind() for kind in plain), *sized, *(nested if target.dialect == "duckdb" else ())]
+    columns = [Column(name=f"C{n}", type=kind, nullable=n > 2) for n, kind in enumerate(kinds)]
+    # A key is NOT NULL in the table, even if it is declared nullable.
+    columns.append(Column(name="id", type=BigInt(), primary_key=True, nullable=True))
+    declared = Table(name=TableName(name="t"), location=TABLE.location, columns=tuple(columns))
+    with target.open() as session:
+        session.execute(create_table(declared, declared.name, target.dialect))
+        found = session.columns(declared.name)
+    assert found is not None
+    check_drift(declared, declared.name, found, target.dialect)
+    unkeyed = tuple(replace(column, primary_key=False) for column in columns)
+    with pytest.raises(DriftError, match="primary key is \\(id\\), declared is none"):
+        check_drift(replace(declared, columns=unkeyed), declared.name, found, target.dialect)
+
+
+@contextmanager
+def counting(target):
+    """Another connection that counts the rows; for DuckDB in this process, as no other may."""
+    if target.dialect == "sqlite":
+        opened = sqlite3.connect(target.path, timeout=30, check_same_thread=False)
+    else:
+        opened = duckdb.connect(str(target.path))
+    with closing(opened):
+        yield lambda: opened.execute('SELECT count(*) FROM "t"').fetchone()[0]
+
+
+def test_a_reader_inside_the_commit_sees_the_old_rows(target, tmp_path, monkeypatch):
+    load(target, staged(tmp_path, good(1, 2)))
+    token = prepared(target)
+    seen = []
+    with counting(target) as count:
+
+        def look_then_write(*arguments, **options):
+            seen.append(count())
+            write_entry(*arguments, **options)
+
+        monkeypatch.setattr("ematix_flow.write.commit.write_entry", look_then_write)
+        rows = staged(tmp_path, good(7, 8, 9))
+        load(target, rows, run_id="r2", mode=Mode.TRUNCATE, token=token)
+        assert seen == [2]
+        assert count() == 3
+
+
+def test_no_reader_ever_sees_an_empty_table(target, tmp_path):
+    rows = staged(tmp_path, good(*range(1000)))
+    load(target, rows)
+    token = prepared(target)
+    done = threading.Event()
+    seen = []
+
+    def read(count):
+        while not done.is_set():
+            seen.append(count())
+
+    with counting(target) as count, ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read, count)
+        try:
+            for number in range(10):
+                load(target, rows, run_id=f"n{number}", mode=Mode.TRUNCATE, token=token)
+        finally:
+            done.set()
+        reader.result(timeout=60)
+    assert len(seen) > 10
+    assert set(seen) == {1000}
 
 
 CRASH = """

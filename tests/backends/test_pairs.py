@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from ematix_flow.api import Flow
 from ematix_flow.errors import NotSupported
 from tests.projects import ProjectFolder
 
@@ -20,6 +21,11 @@ class src:
 class out:
     kind = "{target}"
     path = "out.db"
+
+@ematix.connection
+class further:
+    kind = "{further}"
+    path = "further.db"
 
 @ematix.table
 class Everything:
@@ -42,6 +48,12 @@ class Everything:
 
 @ematix.pipeline(target=Everything, mode="{mode}", source_connection="src", target_connection="out")
 def load():
+    return "SELECT * FROM everything"
+
+@ematix.pipeline(
+    target=Everything, mode="{mode}", source_connection="out", target_connection="further"
+)
+def carry_on():
     return "SELECT * FROM everything"
 """
 
@@ -190,11 +202,14 @@ def stored(value: object, target: str) -> object:
             return value
 
 
-def run_pair(project: ProjectFolder, source: str, target: str, mode: str = "append"):
+def declared(project: ProjectFolder, source: str, target: str, further: str = "sqlite") -> Flow:
     path = write_source(project, source)
-    project.declare(PROJECT.format(source=source, target=target, source_path=path, mode=mode))
-    flow = project.flow()
-    return flow.run("load")
+    project.declare(
+        PROJECT.format(
+            source=source, target=target, source_path=path, mode="append", further=further
+        )
+    )
+    return project.flow()
 
 
 COMPARED = "SELECT * FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
@@ -203,13 +218,36 @@ COMPARED = "SELECT * FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 
 @pytest.mark.every_engine
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
 def test_every_type_survives_the_journey(project, source_kind, target_kind):
-    result = run_pair(project, source_kind, target_kind)
+    result = declared(project, source_kind, target_kind).run("load")
     assert (result.rows.read, result.rows.inserted) == (3, 3)
     rows = project.rows("out.db", COMPARED)
     want = expected(target_kind)
     if source_kind == "csv":
         want = [csv_sees(row) for row in want]
     assert rows == want
+
+
+@pytest.mark.every_engine
+@pytest.mark.parametrize("between", ["sqlite", "duckdb"])
+@pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
+def test_what_we_wrote_we_read_back(project, between, target_kind):
+    flow = declared(project, "parquet", between, target_kind)
+    flow.run("load")
+    result = flow.run("carry_on")
+    assert (result.rows.read, result.rows.inserted) == (3, 3)
+    want = expected(target_kind)
+    if between == "duckdb":
+        want = [tuple(v.lower() if v == LIMITS[14] else v for v in row) for row in want]
+    assert project.rows("further.db", COMPARED) == want
+
+
+# On Spark alone: Sail finds nothing under such a path, however it is escaped, and says so.
+@pytest.mark.parametrize("source", ["sqlite", "duckdb"])
+def test_a_project_may_lie_in_a_folder_named_like_a_pattern(make_project, source):
+    # No `?`: DuckDB puts `.wal` before it and cannot open its own database.
+    project = make_project("a [b] {c,d} *")
+    result = declared(project, source, "duckdb").run("load")
+    assert result.rows.inserted == 3
 
 
 def csv_sees(row: tuple[object, ...]) -> tuple[object, ...]:

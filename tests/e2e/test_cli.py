@@ -2,9 +2,13 @@
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import ematix_flow
 from tests.projects import ProjectFolder
 
 
@@ -75,6 +79,29 @@ def test_list_plan_explain_and_an_empty_project(project):
     explained = project.json("explain", "load_orders")
     assert explained["plan"]["steps"][-1]["sql"][0].startswith('INSERT INTO "orders"')
     assert {"key", "value", "why"} == set(explained["settings"][0])
+
+
+def test_the_folder_of_our_own_source_is_a_project_like_any_other(tmp_path):
+    source = Path(ematix_flow.__file__).parent.parent
+    done = ProjectFolder(tmp_path).cli("list", "--project", str(source))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "No pipelines in" in done.stdout
+
+
+def test_a_module_named_like_pythons_own_is_refused(project):
+    project.with_orders()
+    (project.path / "pipelines.py").rename(project.path / "json.py")
+    # Not by `python -m`, which would itself import the folder's json.
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "ematix_flow.cli", "list"],
+        cwd=project.path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "module 'json' has the name of a module of Python itself" in done.stderr
+    assert "Hint: rename it" in done.stderr
 
 
 def test_init_makes_a_project_that_runs(tmp_path):

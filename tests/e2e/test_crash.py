@@ -110,9 +110,11 @@ def test_interrupted_after_the_commit_it_is_recorded_as_landed(project):
 
 def test_when_the_target_cannot_be_asked_the_run_stays_open_and_is_adopted(project, monkeypatch):
     project.with_orders()
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("ematix_flow.engine.run.entry_of_run", Interrupted())
-        project.flow(observer=Interrupt(KeyboardInterrupt())).run("load_orders")
+    flow = project.flow(observer=Interrupt(KeyboardInterrupt()))
+    monkeypatch.setattr("ematix_flow.engine.run.entry_of_run", unreachable)
+    with pytest.raises(KeyboardInterrupt):
+        flow.run("load_orders")
+    monkeypatch.undo()
     [run] = project.flow().runs()
     assert run.status is RunStatus.RUNNING
     done = project.flow().run("load_orders")
@@ -120,9 +122,8 @@ def test_when_the_target_cannot_be_asked_the_run_stays_open_and_is_adopted(proje
     assert project.rows("out.db", ROWS) == LOADED
 
 
-class Interrupted:
-    def __call__(self, *arguments):
-        raise OSError("the network is down")
+def unreachable(*_):
+    raise OSError("the network is down")
 
 
 def test_a_dead_run_is_found_even_after_others_committed(project):

@@ -1,4 +1,4 @@
-"""The README's first command on a machine that has nothing: no Java, an empty HOME, no environment."""
+"""The README's first command on a bare machine: no Java, an empty HOME, no environment."""
 
 import os
 import shutil

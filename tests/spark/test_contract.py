@@ -1,17 +1,23 @@
 """Casting and judging, against plain Python on random values."""
 
+import struct
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ematix_flow._base.location import Location
+from ematix_flow.errors import ContractError
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract, RuleKind
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import (
     UUID,
+    Array,
     BigInt,
+    Bytes,
     Date,
     Double,
     Float,
@@ -19,8 +25,10 @@ from ematix_flow.spec.types import (
     Numeric,
     SmallInt,
     String,
+    Struct,
     Text,
     Timestamp,
+    TimestampTZ,
 )
 from ematix_flow.validate.contract import judge
 
@@ -67,12 +75,40 @@ NUMBERS = st.one_of(
 @few
 @given(st.lists(NUMBERS, min_size=30, max_size=60))
 def test_text_becomes_a_decimal_exactly_or_is_refused(spark, values):
+    require_exact(spark, Numeric(12, 2), values)
+
+
+SCALED = st.integers(1, 38).flatmap(
+    lambda precision: st.tuples(st.just(precision), st.integers(0, precision))
+)
+
+
+@st.composite
+def near_the_edge(draw, precision, scale):
+    """Numbers of about as many digits as the type keeps, before and after the point."""
+    whole = draw(st.text("0123456789", min_size=0, max_size=precision - scale + 1))
+    decimals = draw(st.text("0123456789", min_size=0 if whole else 1, max_size=scale + 2))
+    zeros = "0" * draw(st.integers(0, 3))
+    exponent = draw(st.sampled_from(["", "", "", "e0", "E-1", "e+1", "e-39", "e38"]))
+    point = "." if decimals or draw(st.booleans()) else ""
+    return draw(st.sampled_from(["", "-", "+"])) + whole + point + decimals + zeros + exponent
+
+
+@settings(few, max_examples=20)
+@given(SCALED.flatmap(lambda ps: st.tuples(st.just(ps), st.lists(near_the_edge(*ps), min_size=40))))
+def test_every_precision_is_exact(spark, sample):
+    (precision, scale), values = sample
+    require_exact(spark, Numeric(precision, scale), values)
+
+
+def require_exact(spark, kind, values):
+    """Text fits exactly when it is a number of the type; then it arrives as that number."""
     for value, (got, broken, shown) in zip(
-        values, judged(spark, Numeric(12, 2), values, "STRING"), strict=True
+        values, judged(spark, kind, values, "STRING"), strict=True
     ):
         exact = _decimal(value)
-        fits = exact is not None and exact == round(exact, 2) and abs(exact) < Decimal(10) ** 10
-        assert (broken is None) == fits, (value, got)
+        fits = exact is not None and _fits(exact, kind)
+        assert (broken is None) == fits, (kind, value, got)
         if fits:
             assert got == exact
         else:
@@ -80,12 +116,17 @@ def test_text_becomes_a_decimal_exactly_or_is_refused(spark, values):
 
 
 def _decimal(text):
-    """What Spark reads as a number: digits of any script, an exponent, blanks around."""
+    """What a number is: ASCII digits, an exponent, blanks around."""
     try:
-        found = Decimal(text.strip())
+        found = Decimal(text.strip()) if text.isascii() else Decimal("NaN")
     except InvalidOperation:
         return None
     return found if found.is_finite() else None
+
+
+def _fits(exact, kind):
+    scaled = Fraction(exact) * 10**kind.scale
+    return scaled.denominator == 1 and abs(scaled) < 10**kind.precision
 
 
 @few
@@ -109,6 +150,16 @@ def test_a_double_that_cannot_hold_an_integer_is_refused(spark, values):
         assert (broken is None) == (int(float(value)) == value)
 
 
+NOT_DATES = ("2026", "2026-03", "2026-3-1", "2026-03-01 23:59", "2026-03-01 junk", "20260301")
+NOT_TIMESTAMPS = (
+    *("2026-03-01 10:00:00+02:00", "2026-03-01T10:00:00Z", "2026-03-01 10:00:00.1234567"),
+    *("10:00:00", "2026-03-01 10", "2026-03-01 24:00:00", "2026", "2026-02-29 10:00:00"),
+)
+NOT_INSTANTS = ("10:00:00", "10:00:00Z", "2026-03-01 10:00:00.1234567Z", "2026-03-01T10:00+99:00")
+NOT_DOUBLES = ("1e400", "-1e400", "1e-400", "9007199254740993", "9223372036854775807", "1d", "0x1")
+NOT_FLOATS = ("1e39", "1e-50", "16777217", "16777217.0", "1234567890123", "", "one")
+
+
 @pytest.mark.parametrize(
     ("kind", "sql_type", "value", "breaks"),
     [
@@ -125,6 +176,15 @@ def test_a_double_that_cannot_hold_an_integer_is_refused(spark, values):
         (Date(), "STRING", "29/02/2024", True),
         (Timestamp(), "STRING", "2026-03-01 10:00:00", False),
         (Timestamp(), "STRING", "soon", True),
+        *((Date(), "STRING", text, True) for text in NOT_DATES),
+        *((Timestamp(), "STRING", text, True) for text in NOT_TIMESTAMPS),
+        *((TimestampTZ(), "STRING", text, True) for text in NOT_INSTANTS),
+        *((Double(), "STRING", text, True) for text in NOT_DOUBLES),
+        *((Float(), "STRING", text, True) for text in NOT_FLOATS),
+        (Numeric(38, 2), "STRING", "1.005", True),
+        (Numeric(38, 2), "STRING", "1e-400", True),
+        (Numeric(38, 2), "STRING", "0e-400", False),
+        (Numeric(38, 2), "STRING", "1500e-3", False),
         (Text(), "BIGINT", 7, False),
         (String(3), "STRING", "äöü", False),
         (String(3), "STRING", "abcd", True),
@@ -136,6 +196,107 @@ def test_a_double_that_cannot_hold_an_integer_is_refused(spark, values):
 def test_single_values(spark, kind, sql_type, value, breaks):
     [(_, broken, _)] = judged(spark, kind, [value], sql_type)
     assert (broken is not None) == breaks
+
+
+def instant(*parts):
+    return datetime(*parts, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (Date(), " 2026-03-01 ", date(2026, 3, 1)),
+        (Date(), "0001-01-01", date(1, 1, 1)),
+        (Timestamp(), "2026-03-01", datetime(2026, 3, 1)),
+        (Timestamp(), "2026-03-01T08:05", datetime(2026, 3, 1, 8, 5)),
+        (Timestamp(), "2026-03-01 08:05:09.5", datetime(2026, 3, 1, 8, 5, 9, 500000)),
+        (Timestamp(), "2026-03-01 08:05:09.123456000", datetime(2026, 3, 1, 8, 5, 9, 123456)),
+        (Timestamp(), "1899-01-02 03:04:05.678901", datetime(1899, 1, 2, 3, 4, 5, 678901)),
+        (Timestamp(), "9999-12-31 23:59:59.999999", datetime(9999, 12, 31, 23, 59, 59, 999999)),
+        (TimestampTZ(), "2026-03-01T08:00:00Z", instant(2026, 3, 1, 8)),
+        (TimestampTZ(), "2026-03-01T12:00:00+01:00", instant(2026, 3, 1, 11)),
+        (TimestampTZ(), "2026-03-01 12:00:00.5-0130", instant(2026, 3, 1, 13, 30, 0, 500000)),
+        (TimestampTZ(), "2026-03-01 12:00 +01", instant(2026, 3, 1, 11)),
+        (TimestampTZ(), "2026-03-01 12:00:00", instant(2026, 3, 1, 12)),
+        (TimestampTZ(), "2026-03-01", instant(2026, 3, 1)),
+        (TimestampTZ(), "0001-01-01 00:00:00+00:00", instant(1, 1, 1)),
+        (Double(), "0.1", 0.1),
+        (Double(), "5e-324", 5e-324),
+        (Double(), "-0", -0.0),
+        (Double(), "-Infinity", float("-inf")),
+        (Double(), "9007199254740992", 2.0**53),
+        (Double(), "4611686018427387904", 2.0**62),
+        (Double(), "100000000000000000000", 1e20),
+        (Float(), "16777216", 2.0**24),
+        (Float(), "0.1", struct.unpack("f", struct.pack("f", 0.1))[0]),
+        (Bytes(), " x ", bytearray(b" x ")),
+    ],
+)
+def test_text_that_says_exactly_what_is_stored(spark, kind, text, value):
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # must not matter
+    try:
+        frame = spark.createDataFrame([(text,)], "v STRING")
+        verdict = judge(frame, Contract.of(table_of(kind)))
+        if isinstance(kind, TimestampTZ):
+            verdict = verdict.withColumn("v", verdict["v"].cast("double"))
+            value = (value - instant(1970, 1, 1)).total_seconds()
+        [row] = verdict.collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert (row["v"], row[RULE_COLUMN]) == (value, None)
+
+
+def table_of(kind):
+    return Table(
+        name=TableName(name="t"),
+        location=Location("x.py", 1),
+        columns=(Column(name="v", type=kind, nullable=True),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression"),
+    [
+        (Array(BigInt()), "array('1', '2')"),
+        (Array(BigInt()), "array(1, 2)"),
+        (Array(Text()), "'[a]'"),
+        (Struct(("a", BigInt())), "named_struct('a', '7')"),
+        (Struct(("a", Text())), "named_struct('b', 'x')"),
+        (Text(), "array('a')"),
+        (Text(), "map('a', 1)"),
+    ],
+)
+def test_arrays_and_structs_are_not_converted(spark, kind, expression):
+    frame = spark.sql(f"SELECT {expression} AS v")
+    with pytest.raises(ContractError, match=r"declares .*: arrays and structs are not converted"):
+        judge(frame, Contract.of(table_of(kind)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression", "breaks"),
+    [
+        (Array(BigInt()), "array(1L, 2L)", False),
+        (Array(Numeric(4, 1)), "array(1.5BD)", None),
+        (Array(String(3)), "array('abc', NULL)", False),
+        (Array(String(3)), "array('abc', 'abcd')", True),
+        (Array(Array(String(1))), "array(array('a'), array('b', 'cc'))", True),
+        (Struct(("Zip", String(2)), ("n", BigInt())), "named_struct('Zip', 'ab', 'n', 1L)", False),
+        (Struct(("Zip", String(2)), ("n", BigInt())), "named_struct('Zip', 'abc', 'n', 1L)", True),
+    ],
+)
+def test_text_inside_of_arrays_and_structs_has_its_length(spark, kind, expression, breaks):
+    frame = spark.sql(f"SELECT {expression} AS v")
+    contract = Contract.of(table_of(kind))
+    if breaks is None:
+        with pytest.raises(ContractError):
+            judge(frame, contract)
+        return
+    [row] = judge(frame, contract).collect()
+    assert (row[RULE_COLUMN] is not None) == breaks
+    if breaks:
+        rule = contract.rule(row[RULE_COLUMN])
+        assert "holds text longer than" in rule.describe(row[VALUE_COLUMN])
 
 
 def test_a_time_of_day_is_not_dropped_silently(spark):

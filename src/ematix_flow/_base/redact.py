@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
 
 # Shorter values would mask ordinary text ("a", "id"); real secrets are longer.
 _SHORTEST_SECRET = 4
-_NEVER_SECRET = {"true", "false", "none", "null"}
 
 # Names are compared as lower-case words joined by `_`: fs.s3a.secret.key, secretKey, secret-key.
 _WORD_BREAK = re.compile(r"[.\-_]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -40,7 +39,7 @@ _VALUE = re.compile(
 # unless it is a port.
 _URL_PASSWORD = re.compile(
     r"(?<![\w+.\-])[\w+.\-]++://[^\s/:@'\"]*+:"
-    r"(?P<secret>[^\s/?#'\"]+|(?!\d+[/?#])[^\s@'\"]+)(?=@)"
+    r"(?P<secret>[^\s/?#'\"]+|(?!\d+[/?#])[^\s@'\"]{1,256}+)(?=@)"
 )
 _AUTHORIZATION = re.compile(
     r"(?:\bauthorization['\"]?\s*[:=]\s*['\"]?(?:\w+\s+)?|\bbearer\s+)(?P<secret>[\w\-.~+/]+=*)",
@@ -58,7 +57,7 @@ class _Span(NamedTuple):
 
 def register_secret(value: str) -> None:
     """Remember *value*, however it is spelt, so that it never reaches any output."""
-    if len(value) < _SHORTEST_SECRET or value.lower() in _NEVER_SECRET:
+    if len(value) < _SHORTEST_SECRET:
         return
     with _lock:
         _secrets.update({value, quote(value, safe=""), quote_plus(value), repr(value)[1:-1]})
@@ -111,8 +110,8 @@ def redact_data(value: object) -> object:
     match value:
         case str():
             return redact(value)
-        case {"key": str(name), "value": _} if looks_secret(name):
-            return {**_by_name(value), "value": MASK}
+        case {"key": str(name), "value": _, **others} if looks_secret(name):
+            return {"key": name, "value": MASK, **_by_name(others)}
         case dict():
             return _by_name(value)
         case list() | tuple():
@@ -121,10 +120,10 @@ def redact_data(value: object) -> object:
             return value
 
 
-def _by_name(data: dict[str, object]) -> dict[str, object]:
+def _by_name(data: dict[Any, object]) -> dict[Any, object]:
     return {
         name: MASK
-        if looks_secret(name) and item is not None and not isinstance(item, bool)
+        if looks_secret(str(name)) and item is not None and not isinstance(item, bool)
         else redact_data(item)
         for name, item in data.items()
     }

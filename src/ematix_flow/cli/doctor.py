@@ -14,7 +14,11 @@ _SIGN = {Health.OK: "ok", Health.NOTE: "--", Health.PROBLEM: "!!"}
 @click.command()
 @shared_options
 def doctor(context: Context) -> int:
-    """Check this machine and project; exit 3 when something would stop a run."""
+    """Check the machine, the engine, the state folders and each connection's ${...}.
+
+    Exit 3 when one of them would stop a run. Sources and targets are not opened: `flow plan`
+    looks at those.
+    """
     checks = context.flow().doctor()
     healthy = all(check.health is not Health.PROBLEM for check in checks)
     width = max(len(check.name) for check in checks)

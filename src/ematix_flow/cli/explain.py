@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ematix_flow._base.redact import redact_value
 from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.plan.explain import plan_json, plan_text
 
@@ -19,7 +20,10 @@ def explain(context: Context, name: str) -> None:
       flow explain load_orders
     """
     told = context.flow().explain(name)
-    settings = [f"  {each.key} = {each.value}  ({each.why})" for each in told.sizing.settings]
+    settings = [
+        f"  {each.key} = {redact_value(each.key, each.value)}  ({each.why})"
+        for each in told.sizing.settings
+    ]
     text = "\n".join(
         [
             plan_text(told.plan, sql=True),

@@ -1,6 +1,6 @@
 """How every command answers: text for people, JSON for programs.
 
-Results go to stdout; errors, progress and remarks go to stderr, so that
+Results go to stdout; errors and progress go to stderr, so that
 `flow ... --format json | jq` always works.
 """
 
@@ -56,10 +56,6 @@ class Output:
         for row in rows:
             table.add_row(*(Text(redact(cell)) for cell in row))
         Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
-
-    def remark(self, text: str) -> None:
-        """Tell a person something beside the result."""
-        sys.stderr.write(redact(text) + "\n")
 
     def error(self, error: FlowError) -> None:
         """Print what went wrong, with no stack of ours unless asked."""

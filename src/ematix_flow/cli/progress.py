@@ -6,7 +6,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol, assert_never
 
+from ematix_flow._base.clock import SystemClock
 from ematix_flow._base.redact import redact
 from ematix_flow.cli.output import Output
 from ematix_flow.observe.events import (
@@ -21,6 +24,17 @@ from ematix_flow.observe.events import (
     ignore,
 )
 
+# A log is read later: progress is told when it moved, and no more often than this.
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class Stopwatch(Protocol):
+    """What of a clock this needs."""
+
+    def monotonic(self) -> float:
+        """Return seconds that only ever grow."""
+        ...
+
 
 @contextmanager
 def run_observer(output: Output) -> Iterator[Observer]:
@@ -31,7 +45,7 @@ def run_observer(output: Output) -> Iterator[Observer]:
         with _terminal() as observer:
             yield observer
     else:
-        yield _log_lines
+        yield LogLines(SystemClock())
 
 
 @contextmanager
@@ -68,7 +82,7 @@ def _terminal() -> Iterator[Observer]:
                             progress.remove_task(current)
                         current = progress.add_task(f"{pipeline}: {step}", total=None, note="")
                     case TasksProgressed(done=done, total=total) if current is not None:
-                        note = f"{done}/{total} tasks"
+                        note = _tasks(event)
                         progress.update(current, completed=done, total=total, note=note)
                     case StepEnded() | RunStarted():
                         pass
@@ -83,20 +97,66 @@ def _terminal() -> Iterator[Observer]:
         yield observe
 
 
-def _log_lines(event: Event) -> None:
+class LogLines:
+    """Each event as a line; of the tasks' progress a line now and then, and the last."""
+
+    def __init__(self, clock: Stopwatch) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._written_at = clock.monotonic()
+        self._written: str | None = None
+        self._latest: TasksProgressed | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Write *event*, unless it is progress that can wait."""
+        with self._lock:
+            if isinstance(event, TasksProgressed):
+                self._progressed(event)
+                return
+            if self._latest is not None:
+                # Whatever comes next, nothing of this step remains to be waited for.
+                self._write_progress(replace(self._latest, eta_seconds=None))
+            if isinstance(event, StepStarted):
+                self._written, self._written_at = None, self._clock.monotonic()
+            _write(_line(event))
+
+    def _progressed(self, event: TasksProgressed) -> None:
+        if _tasks(event) == self._written:
+            return
+        self._latest = event
+        if self._clock.monotonic() - self._written_at >= _SECONDS_BETWEEN_LINES:
+            self._write_progress(event)
+
+    def _write_progress(self, event: TasksProgressed) -> None:
+        _write(_line(event))
+        self._latest = None
+        self._written, self._written_at = _tasks(event), self._clock.monotonic()
+
+
+def _write(line: str) -> None:
+    sys.stderr.write(redact(line) + "\n")
+
+
+def _line(event: Event) -> str:
     match event:
         case RunStarted(pipeline=pipeline, run_id=run_id):
-            line = f"{pipeline}: run {run_id} started"
+            return f"{pipeline}: run {run_id} started"
         case StepStarted(pipeline=pipeline, step=step, description=description):
-            line = f"{pipeline}: {step}: {description}"
-        case TasksProgressed(pipeline=pipeline, step=step, done=done, total=total, eta_seconds=eta):
+            return f"{pipeline}: {step}: {description}"
+        case TasksProgressed(pipeline=pipeline, step=step, eta_seconds=eta):
             remaining = f", about {eta:.0f} s to go" if eta is not None else ""
-            line = f"{pipeline}: {step}: {done} of {total} tasks{remaining}"
+            return f"{pipeline}: {step}: {_tasks(event)}{remaining}"
         case StepEnded(pipeline=pipeline, step=step, seconds=seconds, rows=rows):
             counted = f", {rows:,} rows" if rows is not None else ""
-            line = f"{pipeline}: {step} took {seconds:.2f} s{counted}"
+            return f"{pipeline}: {step} took {seconds:.2f} s{counted}"
         case RunEnded(pipeline=pipeline, status=status, seconds=seconds):
-            line = f"{pipeline}: {status} after {seconds:.1f} s"
+            return f"{pipeline}: {status} after {seconds:.1f} s"
         case Noticed(pipeline=pipeline, text=text):
-            line = f"{pipeline}: note: {text}"
-    sys.stderr.write(redact(line) + "\n")
+            return f"{pipeline}: note: {text}"
+        case _:
+            assert_never(event)
+
+
+def _tasks(event: TasksProgressed) -> str:
+    many = {0: "", 1: " in 1 stage"}.get(event.stages, f" in {event.stages} stages")
+    return f"{event.done} of {event.total} tasks{many}"

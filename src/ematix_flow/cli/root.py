@@ -11,7 +11,13 @@ import click
 from ematix_flow._base.suggest import nearest
 from ematix_flow._version import __version__
 from ematix_flow.cli.options import current_output
-from ematix_flow.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, FlowError
+from ematix_flow.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    FlowError,
+    UnexpectedError,
+)
 
 # name -> (module, attribute, one line of help). The help stands here so that
 # `flow --help` imports none of them.
@@ -74,7 +80,7 @@ def flow() -> None:
 
 
 def main() -> None:
-    """Run the command line; every FlowError becomes a message and an exit code."""
+    """Run the command line; every error becomes a message and an exit code."""
     try:
         code = flow.main(standalone_mode=False)
     except click.ClickException as error:
@@ -90,4 +96,7 @@ def main() -> None:
     except FlowError as error:
         current_output().error(error)
         sys.exit(error.exit_code)
+    except Exception as error:  # noqa: BLE001  # the last boundary: no stack unless asked for
+        current_output().error(UnexpectedError.of(error))
+        sys.exit(EXIT_FAILED)
     sys.exit(code if isinstance(code, int) else 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow.connections.model import KINDS, Connection, property_names
-from ematix_flow.connections.secrets import SecretResolver, register_named
+from ematix_flow.connections.secrets import SecretResolver
 from ematix_flow.errors import ConfigError, UnknownName
 
 HOME_FILE = Path(".ematix-flow") / "connections.toml"
@@ -51,8 +51,7 @@ class Connections:
         for config in filter(_is_table, configs):
             for name, value in config.items():
                 if isinstance(value, str):
-                    register_named(name, value)
-                    self.secrets.register_all(value)
+                    self.secrets.register_property(name, value)
 
     def resolved(self, name: str) -> Connection:
         """Return the connection with its `${...}` replaced, for use."""
@@ -129,7 +128,7 @@ class Connections:
                 if variable.startswith(f"{_PREFIX}{kind.upper()}_"):
                     lower = variable.lower()
                     names = (key for key in property_names(kind) if lower.endswith(f"_{key}"))
-                    yield {key: value for key in names}
+                    yield dict.fromkeys(names, value)
 
     def _from_home(self) -> Mapping[str, Mapping[str, Any]]:
         file = self.home / HOME_FILE

@@ -31,15 +31,17 @@ class SecretResolver:
         """Return *text* with every reference replaced; a missing one is an error that names it."""
         return _REFERENCE.sub(lambda match: self._value(match["body"]), text)
 
-    def register_all(self, text: str) -> None:
-        """Register the secrets *text* refers to, without resolving it.
+    def register_property(self, name: str, text: str) -> None:
+        """Register the secrets in and behind a connection's property, without resolving it.
 
         User code may print a variable before any connection uses it.
         """
+        # `${DB_PASS}` itself is no secret: messages name it.
+        register_named(name, _REFERENCE.sub("", text))
         for match in _REFERENCE.finditer(text):
-            name = match["body"].partition(":-")[0]
-            if name in self.environ:
-                register_named(name, self.environ[name])
+            variable = match["body"].partition(":-")[0]
+            if variable in self.environ:
+                register_named(variable, self.environ[variable])
 
     def _value(self, body: str) -> str:
         if body.startswith("file:"):

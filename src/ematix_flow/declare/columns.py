@@ -79,10 +79,17 @@ def _column(name: str, hint: Any, table: str, location: Location) -> Column:
                 hint="call the marker: pk(), not pk" if callable(mark) else None,
             )
     meanings = {mark.meaning for mark in marks if isinstance(mark, ColumnMark)}
+    may_be_null = typed[1] or "nullable" in meanings
+    if may_be_null and "primary_key" in meanings:
+        raise DeclarationError(
+            f"column {name!r} of {table} is pk() and nullable, but a primary key is never NULL",
+            where=location,
+            hint="drop `| None` or nullable(), or mark it natural_key()",
+        )
     return Column(
         name=name,
         type=typed[0],
-        nullable=typed[1] or "nullable" in meanings,
+        nullable=may_be_null,
         primary_key="primary_key" in meanings,
         natural_key="natural_key" in meanings,
     )

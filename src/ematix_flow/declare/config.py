@@ -67,7 +67,7 @@ def load_config(directory: Path) -> ProjectConfig:
         _check(key, value, file)
     spark = {key: _spark_text(value) for key, value in _flatten(content.get("spark", {}))}
     for key, text in spark.items():
-        if looks_secret(key):
+        if looks_secret(key) and text not in ("true", "false"):  # a switch is no secret
             register_secret(text)
     return ProjectConfig(
         directory=directory,

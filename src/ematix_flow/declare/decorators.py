@@ -73,13 +73,15 @@ def pipeline(
     source_table: str | None = None,
     depends_on: tuple[str, ...] | list[str] | str = (),
     engine: str | None = None,
-    tags: tuple[str, ...] | list[str] = (),
+    tags: tuple[str, ...] | list[str] | str = (),
     **unknown: object,
 ) -> Callable[[Function], Function]:
     """Declare a pipeline: the function returns the query whose rows go into *target*."""
     location = caller_location()
     for keyword in unknown:
         raise _unknown_keyword(keyword, location)
+    for keyword, value in (("name", name), ("source_table", source_table), ("engine", engine)):
+        _check_name(keyword, value, location)
 
     def declare(function: Function) -> Function:
         active_project().add_pipeline(
@@ -90,9 +92,9 @@ def pipeline(
                 source_connection=_connection_name(source_connection, "source", location),
                 target_connection=_connection_name(target_connection, "target", location),
                 source_table=source_table,
-                depends_on=(depends_on,) if isinstance(depends_on, str) else tuple(depends_on),
+                depends_on=_names("depends_on", depends_on, location),
                 engine=engine,
-                tags=tuple(tags),
+                tags=_names("tags", tags, location),
                 description=inspect.cleandoc(function.__doc__ or "").partition("\n")[0],
                 function=function,
                 location=location,
@@ -115,6 +117,20 @@ def _unknown_keyword(keyword: str, location: Location) -> DeclarationError:
         + f" (known: {', '.join(_PIPELINE_KEYWORDS)})",
         where=location,
     )
+
+
+def _check_name(keyword: str, value: object, location: Location) -> None:
+    if value is not None and (not isinstance(value, str) or not value):
+        raise DeclarationError(f"{keyword} takes a name, not {value!r}", where=location)
+
+
+def _names(keyword: str, value: object, location: Location) -> tuple[str, ...]:
+    found = (value,) if isinstance(value, str) else value
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+        raise DeclarationError(
+            f"{keyword} takes a name or a list of names, not {value!r}", where=location
+        )
+    return tuple(found)
 
 
 def _name(name: str, location: Location) -> str:

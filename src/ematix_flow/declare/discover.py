@@ -19,6 +19,12 @@ from ematix_flow.errors import FlowError, ProjectLoadError
 
 # Files in a project folder that are programs or tests, not declarations.
 _NOT_DECLARATIONS = {"setup", "conftest", "noxfile", "manage"}
+# Packages that we import only when they are needed: a project's module of the name would be
+# found in their place.
+_IMPORTED_LATE = {
+    *("duckdb", "google", "grpc", "numpy", "pandas", "py4j", "pyarrow", "pysail", "pyspark"),
+    *("rich", "sqlglot"),
+}
 
 
 def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
@@ -59,12 +65,16 @@ def _importable(directory: Path) -> Iterator[None]:
 # Python keeps modules by name, and many projects have a `pipelines`. A later load in the same
 # process (a test, a server) must see its own files as they are today.
 _loaded_directories: set[Path] = set()
+_OURSELVES = __name__.partition(".")[0]
 
 
 def _forget_earlier_loads(directory: Path) -> None:
     _loaded_directories.add(directory)
     heads = tuple(f"{each}{os.sep}" for each in _loaded_directories)
     for name, module in list(sys.modules.items()):
+        # We may live in the folder (src/), and so may the script that is running.
+        if name == "__main__" or name.partition(".")[0] == _OURSELVES:
+            continue
         file = getattr(module, "__file__", None) or ""
         if file.startswith(heads) and any(
             _belongs(Path(file), earlier) for earlier in _loaded_directories
@@ -80,14 +90,18 @@ def _belongs(file: Path, directory: Path) -> bool:
     return all(folder.isidentifier() for folder in folders)
 
 
-def _import(name: str, directory: Path) -> ModuleType:
+def _import(name: str, directory: Path) -> None:
     path = Path(name)
     if path.suffix == ".py":
         name = path.stem
+        directory = (directory / path.parent).absolute()
         if path.parent != Path():
-            sys.path.insert(0, str((directory / path.parent).absolute()))
+            sys.path.insert(0, str(directory))
+    file = _file_of(name, directory)
+    if file is not None:
+        _refuse_names_of_others(name, file)
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
     except FlowError:
         raise
     except ModuleNotFoundError as error:
@@ -106,6 +120,39 @@ def _import(name: str, directory: Path) -> ModuleType:
         ) from error
     except (Exception, SystemExit) as error:  # the boundary around user code
         raise _broken(name, error) from error
+    if file is not None:
+        _refuse_another(module, name, file)
+
+
+def _file_of(name: str, directory: Path) -> Path | None:
+    """Return the project's own file of a module; an installed one has none here."""
+    path = directory.joinpath(*name.split("."))
+    files = (path / "__init__.py", path.with_name(f"{path.name}.py"))  # as Python prefers them
+    return next((file for file in files if file.is_file()), None)
+
+
+def _refuse_names_of_others(name: str, file: Path) -> None:
+    head = name.partition(".")[0]
+    if head in sys.stdlib_module_names:
+        raise _taken(name, file, "a module of Python itself")
+    if head in _IMPORTED_LATE:
+        raise _taken(name, file, "a package that ematix-flow imports")
+
+
+def _refuse_another(module: ModuleType, name: str, file: Path) -> None:
+    """Refuse what Python returned instead of *file*: a module it had imported before."""
+    found = getattr(module, "__file__", None)
+    if found is None or not Path(found).exists() or not file.samefile(found):
+        raise _taken(name, file, f"one that is already imported ({found or 'built in'})")
+
+
+def _taken(name: str, file: Path, whose: str) -> ProjectLoadError:
+    suffix = ".py" if file.name != "__init__.py" else ""
+    return ProjectLoadError(
+        f"module {name!r} has the name of {whose}, so it cannot be loaded",
+        where=str(file),
+        hint=f"rename it, for example to {name.partition('.')[0]}_pipelines{suffix}",
+    )
 
 
 def _broken(name: str, error: BaseException) -> ProjectLoadError:

@@ -163,6 +163,7 @@ class BatchWalk:
                 step="stage",
                 done=done,
                 total=progress.total_tasks,
+                stages=progress.stages,
                 eta_seconds=elapsed / done * left if done else None,
             )
         )

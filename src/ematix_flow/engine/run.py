@@ -18,7 +18,7 @@ from ematix_flow._base.clock import Clock, iso
 from ematix_flow._base.ids import uuid7
 from ematix_flow.engine.batch import BatchPorts, BatchWalk, OpenEngineLate
 from ematix_flow.engine.opened import EngineReport
-from ematix_flow.errors import ConfigError, FlowError
+from ematix_flow.errors import ConfigError, FlowError, UnexpectedError
 from ematix_flow.observe.events import Event, Noticed, Observer, RunEnded, RunStarted
 from ematix_flow.plan.steps import Commit, Plan
 from ematix_flow.ports import LedgerEntry, Reader, Target
@@ -250,4 +250,6 @@ def _shielded(observer: Observer) -> Observer:
 def _recorded(error: BaseException) -> dict[str, object]:
     if isinstance(error, FlowError):
         return error.to_json()
-    return FlowError(f"{type(error).__name__}: {error}").to_json()
+    if isinstance(error, Exception):
+        return UnexpectedError.of(error).to_json()
+    return FlowError(f"interrupted ({type(error).__name__})").to_json()

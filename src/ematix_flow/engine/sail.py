@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from ematix_flow.errors import EngineError
 
+# Beside a full pyspark the extra would bring pyspark-client, which overwrites its files.
+_HINT = "pip install 'ematix-flow[sail]' (beside pyspark: pip install 'pysail>=0.7,<0.8')"
+
 
 @contextmanager
 def sail_server() -> Iterator[str]:
@@ -19,7 +22,7 @@ def sail_server() -> Iterator[str]:
     except ImportError:
         raise EngineError(
             "the engine 'sail' needs the package pysail, which is not installed",
-            hint="pip install 'ematix-flow[sail]'",
+            hint=_HINT,
         ) from None
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     server.start(background=True)

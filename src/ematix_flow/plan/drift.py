@@ -1,39 +1,38 @@
-"""Where a target differs from its declaration."""
+"""Where a target differs from its declaration.
+
+Allowed, because no row can be lost or refused by it:
+
+- a column of the table that is not declared, as long as it may be NULL: it stays NULL;
+- a column declared NOT NULL that may be NULL in the table: every row is judged before
+  it is written, so none of ours is NULL.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ematix_flow.errors import DriftError
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sql.type_names import type_name
 
+_TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedColumn(ActualColumn):
+    """A column of a database that also tells what its primary key is."""
+
+    primary_key: bool
+
 
 def check_drift(
     table: Table, name: TableName, actual: Sequence[ActualColumn], dialect: str
 ) -> None:
-    """Refuse a target whose columns are not those declared: rows would be lost or not fit."""
-    found = {column.name.casefold(): column for column in actual}
-    declared = {column.name.casefold(): column for column in table.columns}
-    problems = [
-        f"{column.name} is declared but missing from the table"
-        for key, column in declared.items()
-        if key not in found
-    ]
-    problems += [
-        f"{column.name} is in the table, NOT NULL, but not declared"
-        for key, column in found.items()
-        if key not in declared and not column.nullable
-    ]
-    for key, column in declared.items():
-        if key not in found:
-            continue
-        wanted = type_name(column.type, dialect)
-        if _folded(found[key].type) != _folded(wanted):
-            problems.append(f"{column.name} is {found[key].type}, declared as {wanted}")
-        if column.nullable and not found[key].nullable:
-            problems.append(f"{column.name} is NOT NULL in the table, declared nullable")
+    """Refuse a target that is not as declared: rows would be lost or not fit."""
+    problems = [*_column_problems(table, actual, dialect), *_key_problems(table, actual)]
     if problems:
         raise DriftError(
             f"table {name} differs from its declaration: {'; '.join(problems)}",
@@ -42,5 +41,41 @@ def check_drift(
         )
 
 
-def _folded(type_text: str) -> str:
-    return "".join(type_text.split()).casefold()
+def _column_problems(table: Table, actual: Sequence[ActualColumn], dialect: str) -> Iterator[str]:
+    found = {column.name.casefold(): column for column in actual}
+    declared = {column.name.casefold(): column for column in table.columns}
+    for key, column in declared.items():
+        if key not in found:
+            yield f"{column.name} is declared but missing from the table"
+    for key, extra in found.items():
+        if key not in declared and not extra.nullable:
+            yield f"{extra.name} is in the table, NOT NULL, but not declared"
+    for key, column in declared.items():
+        if (there := found.get(key)) is None:
+            continue
+        wanted = type_name(column.type, dialect)
+        if _tokens(there.type) != _tokens(wanted):
+            yield f"{column.name} is {there.type}, declared as {wanted}"
+        # A key is never NULL in a database, whatever was declared.
+        if column.nullable and not there.nullable and not column.primary_key:
+            yield f"{column.name} is NOT NULL in the table, declared nullable"
+
+
+def _key_problems(table: Table, actual: Sequence[ActualColumn]) -> Iterator[str]:
+    keyed = [column for column in actual if isinstance(column, KeyedColumn)]
+    if len(keyed) < len(actual):
+        return
+    there = [column.name for column in keyed if column.primary_key]
+    declared = [column.name for column in table.columns if column.primary_key]
+    if {name.casefold() for name in there} != {name.casefold() for name in declared}:
+        has = f"the table's primary key is ({', '.join(there)})"
+        wanted = f"({', '.join(declared)})" if declared else "none"
+        yield f"{has if there else 'the table has no primary key'}, declared is {wanted}"
+
+
+def _tokens(type_text: str) -> list[str]:
+    """Return the words and signs of a type: databases space, case and quote as they like."""
+    return [
+        (token[1:-1].replace('""', '"') if token[0] == '"' else token).casefold()
+        for token in _TOKEN.findall(type_text)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,12 @@ from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import TableName
 from ematix_flow.sql.dialect import parse_query
 from ematix_flow.sql.references import table_references
+
+_PART = r"""(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+)"""
+_NAME_PART = re.compile(_PART)
+_TABLE_NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
+# What sqlglot calls them, from the last part to the first.
+_TABLE_PARTS = ("this", "db", "catalog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +44,7 @@ class ResolvedQuery:
 def resolve_query(pipeline: Pipeline, *, dialect: str, source: SourceHandle) -> ResolvedQuery:
     """Call the function (inside an error boundary) and read the SQL it returns."""
     if pipeline.source_table is not None:
-        whole = exp.select("*").from_(exp.to_table(pipeline.source_table, dialect=dialect))
+        whole = exp.select("*").from_(_named_table(pipeline.source_table, pipeline.location))
         text: object = whole.sql(dialect=dialect)
     else:
         text = _call(pipeline, source)
@@ -51,6 +58,25 @@ def resolve_query(pipeline: Pipeline, *, dialect: str, source: SourceHandle) -> 
     return ResolvedQuery(
         text=text.strip().rstrip(";"), dialect=dialect, tables=table_references(query)
     )
+
+
+def _named_table(name: str, where: Location) -> exp.Table:
+    """Read `orders`, `shop.orders` or `"odd.name"`: a name, so a reserved word is one too."""
+    found = _TABLE_NAME.fullmatch(name)
+    parts = [_unquoted(part) for part in _NAME_PART.findall(name)] if found else []
+    if not 1 <= len(parts) <= len(_TABLE_PARTS):
+        raise DeclarationError(
+            f"source_table={name!r} is no table's name",
+            where=where,
+            hint='write table, schema.table or catalog.schema.table; quote what has a dot: "a.b"',
+        )
+    identifiers = (exp.to_identifier(part, quoted=True) for part in reversed(parts))
+    return exp.Table(**dict(zip(_TABLE_PARTS, identifiers, strict=False)))
+
+
+def _unquoted(part: str) -> str:
+    quote = part[0]
+    return part[1:-1].replace(quote * 2, quote) if quote in '"`' else part
 
 
 def _call(pipeline: Pipeline, source: SourceHandle) -> object:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ematix_flow.spec.table import Column, Table
-from ematix_flow.spec.types import DataType, String
+from ematix_flow.spec.types import Array, DataType, String, Struct
 
 # Columns that carry the verdict on a row from `validate` to `stage`. They never reach a target.
 RULE_COLUMN = "_flow_rule"
@@ -54,7 +54,8 @@ class Rule:
             case RuleKind.NOT_NULL:
                 return f"{self.column} is NULL, but declared NOT NULL"
             case RuleKind.LENGTH:
-                return f"{self.column}: {value!r} is longer than {self.type}"
+                verb = "is" if isinstance(self.type, String) else "holds text"
+                return f"{self.column}: {value!r} {verb} longer than {self.type}"
             case RuleKind.TYPE:
                 return f"{self.column}: {value!r} does not fit {self.type} without loss"
 
@@ -87,8 +88,21 @@ class Contract:
 
 def _promises(column: Column) -> list[RuleKind]:
     promises = [RuleKind.TYPE]
-    if isinstance(column.type, String):
+    if has_lengths(column.type):
         promises.append(RuleKind.LENGTH)
     if not column.nullable:
         promises.append(RuleKind.NOT_NULL)
     return promises
+
+
+def has_lengths(kind: DataType) -> bool:
+    """Tell whether *kind* limits the length of text, itself or inside of it."""
+    match kind:
+        case String():
+            return True
+        case Array(element):
+            return has_lengths(element)
+        case Struct(fields):
+            return any(has_lengths(field) for _, field in fields)
+        case _:
+            return False

@@ -155,7 +155,12 @@ class Struct(DataType):
     fields: tuple[tuple[str, DataType], ...]
 
     def __init__(self, *fields: tuple[str, Any]) -> None:
-        object.__setattr__(self, "fields", tuple((name, _as_value(kind)) for name, kind in fields))
+        object.__setattr__(self, "fields", tuple(_field(each) for each in fields))
+
+    def __class_getitem__(cls, params: Any) -> Any:
+        # To Python `Struct[("a", Text)]` is `Struct["a", Text]`: one field, not two.
+        only_one = isinstance(params, tuple) and params and isinstance(params[0], str)
+        return types.GenericAlias(cls, (params,) if only_one else params)
 
     def __str__(self) -> str:
         return "Struct[" + ", ".join(f"{name} {kind}" for name, kind in self.fields) + "]"
@@ -181,6 +186,14 @@ def from_annotation(annotation: Any) -> tuple[DataType, bool] | None:
     if isinstance(annotation, type) and issubclass(annotation, DataType):
         return annotation(), False
     return None
+
+
+def _field(pair: Any) -> tuple[str, DataType]:
+    match pair:
+        case (str(name), kind):
+            return name, _as_value(kind)
+        case _:
+            raise ValueError(f"Struct takes (name, type) pairs, not {pair!r}")
 
 
 def _as_value(annotation: Any) -> DataType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.sql.identifiers import quoted
 from ematix_flow.sql.identifiers import table as table_node
 from ematix_flow.sql.type_names import type_name
 
@@ -18,11 +19,7 @@ def create_schema(name: str, dialect: str) -> str:
 def create_table(table: Table, name: TableName, dialect: str) -> str:
     """Return CREATE TABLE IF NOT EXISTS for a declared table."""
     definitions = [_definition(column, dialect) for column in table.columns]
-    keys = [
-        exp.to_identifier(column.name, quoted=True).sql(dialect=dialect)
-        for column in table.columns
-        if column.primary_key
-    ]
+    keys = [quoted(column.name, dialect) for column in table.columns if column.primary_key]
     if keys:
         definitions.append(f"PRIMARY KEY ({', '.join(keys)})")
     target = table_node(name).sql(dialect=dialect)
@@ -31,6 +28,5 @@ def create_table(table: Table, name: TableName, dialect: str) -> str:
 
 def _definition(column: Column, dialect: str) -> str:
     # The type's name is ours (type_names), not the user's; sqlglot would translate it away.
-    name = exp.to_identifier(column.name, quoted=True).sql(dialect=dialect)
     null = "" if column.nullable else " NOT NULL"
-    return f"{name} {type_name(column.type, dialect)}{null}"
+    return f"{quoted(column.name, dialect)} {type_name(column.type, dialect)}{null}"

@@ -1,10 +1,15 @@
-"""The one place where identifiers become SQL: always as quoted nodes, never as text."""
+"""The one place where identifiers become SQL: always quoted, as nodes wherever nodes will do."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from ematix_flow.spec.table import TableName
+
+
+def quoted(name: str, dialect: str) -> str:
+    """Return a name as text, for the statements that sqlglot has no nodes for."""
+    return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -23,5 +28,6 @@ def table(name: TableName) -> exp.Table:
 def physical_name(declared: TableName, dialect: str) -> TableName:
     """Return the name a declared table has in *dialect*: SQLite, without schemas, joins the two."""
     if dialect == "sqlite" and declared.schema:
-        return TableName(name=f"{declared.schema}_{declared.name}")
+        # Two underscores: `a`.`b_c` and `a_b`.`c` must not become one table.
+        return TableName(name=f"{declared.schema}__{declared.name}")
     return declared

@@ -7,6 +7,8 @@ decimals, dates and instants as canonical text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ematix_flow.errors import NotSupported
 from ematix_flow.spec.types import (
     JSON,
@@ -29,6 +31,7 @@ from ematix_flow.spec.types import (
     Timestamp,
     TimestampTZ,
 )
+from ematix_flow.sql.identifiers import quoted
 
 _PLAIN: dict[str, dict[type[DataType], str]] = {
     "spark": {
@@ -98,11 +101,9 @@ def type_name(kind: DataType, dialect: str) -> str:
         case Array(element), "duckdb":
             return f"{type_name(element, dialect)}[]"
         case Struct(fields), "spark":
-            inner = ", ".join(f"`{n}`: {type_name(kind, dialect)}" for n, kind in fields)
-            return f"STRUCT<{inner}>"
+            return f"STRUCT<{_fields(fields, dialect, separator=': ')}>"
         case Struct(fields), "duckdb":
-            inner = ", ".join(f'"{n}" {type_name(kind, dialect)}' for n, kind in fields)
-            return f"STRUCT({inner})"
+            return f"STRUCT({_fields(fields, dialect, separator=' ')})"
         case ((Array() | Struct()), _):
             raise NotSupported(
                 f"{kind} cannot be held by {dialect}",
@@ -110,3 +111,9 @@ def type_name(kind: DataType, dialect: str) -> str:
             )
         case _:
             return _PLAIN[dialect][type(kind)]
+
+
+def _fields(fields: Iterable[tuple[str, DataType]], dialect: str, *, separator: str) -> str:
+    return ", ".join(
+        f"{quoted(name, dialect)}{separator}{type_name(kind, dialect)}" for name, kind in fields
+    )

@@ -4,26 +4,40 @@ Adds two columns and removes none of the rows: the number of the first rule a ro
 breaks (NULL for a good row) and the offending value. Staging keeps them, so the
 verdict costs no pass of its own, and the footer of each staged file already tells
 whether any row is bad.
+
+A value must arrive unchanged. Text is judged by what it says (see `text`); other values
+are cast and must come back. Arrays and structs are never cast: their type must be the
+declared one. Lengths of text inside of them are judged, UUID and JSON in them are not.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
-from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract, Rule, RuleKind
+from ematix_flow.spec.contract import (
+    RULE_COLUMN,
+    VALUE_COLUMN,
+    Contract,
+    Rule,
+    RuleKind,
+    has_lengths,
+)
 from ematix_flow.spec.table import Column as DeclaredColumn
-from ematix_flow.spec.types import JSON, JSONB, UUID, Double, Float, Numeric, String
+from ematix_flow.spec.types import JSON, JSONB, UUID, Array, Double, Float, String, Struct
+from ematix_flow.spec.types import DataType as DeclaredType
 from ematix_flow.sql.type_names import type_name
+from ematix_flow.validate.text import BEYOND_BIGINT, cast_text, text_loses
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-_UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-_EXACT_DIGITS = 38
-_BEYOND_BIGINT = 2.0**63
+_UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\z"
+_NESTED = ("array", "struct", "map")
 
 
 def judge(frame: DataFrame, contract: Contract) -> DataFrame:
@@ -35,6 +49,8 @@ def judge(frame: DataFrame, contract: Contract) -> DataFrame:
         column.name: functions.col(_quoted(found[column.name])) for column in contract.table.columns
     }
     types = {field.name: field.dataType for field in frame.schema.fields}
+    for column in contract.table.columns:
+        _require_nested_type(types[found[column.name]], column, contract)
     cast = {
         column.name: _cast(raw[column.name], types[found[column.name]], column)
         for column in contract.table.columns
@@ -87,11 +103,24 @@ def _match_columns(frame: DataFrame, contract: Contract) -> dict[str, str]:
     return {name: offered[name.casefold()] for name in declared}
 
 
+def _require_nested_type(actual: DataType, column: DeclaredColumn, contract: Contract) -> None:
+    nested = isinstance(column.type, Array | Struct) or actual.simpleString().startswith(_NESTED)
+    if nested and not _same(actual, column.type):
+        raise ContractError(
+            f"the query returns {column.name} as {actual.simpleString()}, "
+            f"but {contract.table.name} declares {column.type} "
+            f"({type_name(column.type, 'spark').lower()}): arrays and structs are not converted",
+            where=contract.table.location,
+            hint=f"build {column.name} with that type in the query, or store to_json(...) as JSON",
+        )
+
+
 def _cast(raw: Column, actual: DataType, column: DeclaredColumn) -> Column:
-    wanted = type_name(column.type, "spark")
-    if _same(actual, wanted):
+    if _same(actual, column.type):
         return raw
-    return raw.try_cast(wanted)
+    if actual.simpleString() == "string":
+        return cast_text(raw, column.type)
+    return raw.try_cast(type_name(column.type, "spark"))
 
 
 def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column | None:
@@ -102,43 +131,66 @@ def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column |
         case RuleKind.NOT_NULL:
             return raw.isNull()
         case RuleKind.LENGTH:
-            assert isinstance(rule.type, String)
-            return functions.length(cast) > rule.type.length
+            return _too_long(cast, rule.type)
         case RuleKind.TYPE:
             if isinstance(rule.type, UUID):
                 return raw.isNotNull() & ~raw.cast("string").rlike(_UUID)
             if isinstance(rule.type, JSON | JSONB):
                 return raw.isNotNull() & functions.try_parse_json(raw.cast("string")).isNull()
-            if _same(actual, type_name(rule.type, "spark")):
+            if _same(actual, rule.type):
                 return None
-            return raw.isNotNull() & (cast.isNull() | _loses(raw, cast, actual, rule))
+            loses = _loses(raw, cast, actual, rule.type)
+            return raw.isNotNull() & (cast.isNull() if loses is None else cast.isNull() | loses)
 
 
-def _loses(raw: Column, cast: Column, actual: DataType, rule: Rule) -> Column:
-    """Tell whether the cast changed the value: digits rounded away, a time of day dropped."""
+def _too_long(value: Column, kind: DeclaredType) -> Column:
+    """Return when text in *value*, or anywhere inside of it, is longer than declared."""
     from pyspark.sql import functions
 
+    match kind:
+        case String(length):
+            return functions.length(value) > length
+        case Array(element):
+            return functions.exists(value, lambda each: _too_long(each, element))
+        case Struct(fields):
+            limited = [(name, field) for name, field in fields if has_lengths(field)]
+            return reduce(or_, (_too_long(value.getField(name), field) for name, field in limited))
+        case _:
+            raise AssertionError(kind)
+
+
+def _loses(raw: Column, cast: Column, actual: DataType, kind: DeclaredType) -> Column | None:
+    """Return when the cast changed the value: digits rounded away, a time of day dropped."""
     simple = actual.simpleString()
     if simple == "string":
-        if isinstance(rule.type, Numeric):
-            # The widest decimal that still holds the declared integer digits keeps all of it.
-            scale = _EXACT_DIGITS - rule.type.precision + rule.type.scale
-            exact = f"decimal({_EXACT_DIGITS},{scale})"
-            return ~cast.eqNullSafe(raw.try_cast(exact))
-        return functions.lit(False)
-    if simple.startswith(("array", "struct", "map", "variant", "binary")):
-        return functions.lit(False)
+        return text_loses(raw, cast, kind)
+    if simple.startswith(("variant", "binary")):
+        return None
     changed = ~cast.try_cast(simple).eqNullSafe(raw)
-    if simple == "bigint" and isinstance(rule.type, Float | Double):
+    if simple == "bigint" and isinstance(kind, Float | Double):
         # 2^63 - 1 becomes 2^63 as a double, and casting that back saturates to 2^63 - 1 again.
-        return changed | (cast >= _BEYOND_BIGINT)
+        return changed | (cast >= BEYOND_BIGINT)
     return changed
 
 
-def _same(actual: DataType, wanted: str) -> bool:
-    return actual.simpleString().replace(" ", "") == wanted.lower().replace(" ", "").replace(
-        "`", ""
-    )
+def _same(actual: DataType, kind: DeclaredType) -> bool:
+    """Tell whether a value needs no cast: the same type, and inside of it the same names."""
+    from pyspark.sql.types import ArrayType, StructType
+
+    match kind:
+        case Array(element):
+            return isinstance(actual, ArrayType) and _same(actual.elementType, element)
+        case Struct(fields):
+            return (
+                isinstance(actual, StructType)
+                and actual.names == [name for name, _ in fields]
+                and all(
+                    _same(mine.dataType, theirs)
+                    for mine, (_, theirs) in zip(actual.fields, fields, strict=True)
+                )
+            )
+        case _:
+            return actual.simpleString() == type_name(kind, "spark").lower()
 
 
 def _quoted(name: str) -> str:

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,13 +71,18 @@ def test_ordinary_text_is_left_alone(text):
 
 
 def test_what_follows_a_credential_stays():
-    assert redact("https://app:hunter2@host/x?mail=a@b.c") == f"https://app:{MASK}@host/x?mail=a@b.c"
+    assert (
+        redact("https://app:hunter2@host/x?mail=a@b.c") == f"https://app:{MASK}@host/x?mail=a@b.c"
+    )
     assert redact("pwd=hunter2; port=5432") == f"pwd={MASK}; port=5432"
 
 
-def test_a_long_run_of_letters_takes_no_long_time():
-    blob = "a" * 1_000_000
-    assert redact(blob) == blob
+@pytest.mark.parametrize("part", ["a", "a.b-", "http://a:b,", "x: ", "'\"", "a=", "://:"])
+def test_long_text_takes_no_long_time(part):
+    text = part * (400_000 // len(part))
+    start = time.process_time()
+    assert redact(text) == text
+    assert time.process_time() - start < 5
 
 
 @given(st.text(min_size=4).filter(lambda text: "*" not in text))
@@ -84,10 +91,9 @@ def test_a_registered_value_never_survives(secret):
     assert secret not in redact(f"before {secret} after {secret}{secret}")
 
 
-@pytest.mark.parametrize("value", ["abc", "true", "False", "null"])
-def test_short_and_common_values_are_never_secrets(value):
-    register_secret(value)
-    assert redact(f"it is {value}") == f"it is {value}"
+def test_a_short_value_is_never_a_secret():
+    register_secret("abc")
+    assert redact("it is abc") == "it is abc"
 
 
 def test_the_url_quoted_form_of_a_secret_is_masked_too():

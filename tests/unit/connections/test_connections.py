@@ -149,7 +149,7 @@ def test_other_variables_are_not(name):
 @pytest.mark.parametrize("name", ["SHOP_URL", "SHOP_DSN", "ANYTHING"])
 def test_of_a_url_only_the_password_is_a_secret(name):
     resolver = SecretResolver(environ={name: f"postgres://app:{SECRET}@db/shop"})
-    resolver.register_all(f"${{{name}}}")
+    resolver.register_property("url", f"${{{name}}}")
     assert redact(f"app, {SECRET}, postgres, db, shop") == "app, ***, postgres, db, shop"
 
 
@@ -171,13 +171,14 @@ def test_secrets_of_every_place_are_known_once_the_project_is_open(tmp_path):
         configured={
             "e": {"kind": "csv", "path": "${IN_TOML_PASS}"},
             "f": {"kind": "csv", "path": "x", "password": "secret-inline"},
+            "g": {"url": "postgres://app:${NOT_SET}@db/shop", "password": "${NOT_SET}"},
         },
         environ=environ,
     ).register_secrets()
     for place in ("home", "code", "toml", "env", "dsn"):
         assert redact(f"x secret-of-{place} x") == "x *** x"
     assert redact("x secret-inline x") == "x *** x"
-    assert redact("csv, path, shop, app") == "csv, path, shop, app"
+    assert redact("csv, path, shop, app, ${NOT_SET}") == "csv, path, shop, app, ${NOT_SET}"
 
 
 def test_a_broken_home_file_does_not_stop_a_project_that_does_not_use_it(tmp_path):

@@ -186,10 +186,15 @@ def test_spark_settings_may_be_nested_or_quoted(project):
 def test_secrets_among_spark_settings_are_known_at_once(project):
     project.write(
         "ematix-flow.toml",
-        '[spark]\nspark.hadoop.fs.s3a.secret.key = "hunter2abc"\nspark.app.name = "shop-app"\n',
+        """
+        [spark]
+        spark.hadoop.fs.s3a.secret.key = "hunter2abc"
+        spark.app.name = "shop-app"
+        spark.secret.on = true
+        """,
     )
     project.flow()
-    assert redact("shop-app says hunter2abc") == "shop-app says ***"
+    assert redact("shop-app says hunter2abc, true") == "shop-app says ***, true"
 
 
 PIPELINE = """

@@ -42,7 +42,7 @@ def test_the_text_shows_the_sql_on_demand(project):
     [
         ("orders.csv", None, "there is no orders.csv in"),
         ("orders.csv", b"", "is empty (0 bytes)"),
-        ("orders.csv", b"PAR1xxxxPAR1", "is not CSV: it is Parquet"),
+        ("orders.csv", b"PAR1\x15\x00xxPAR1", "is not CSV: it is Parquet"),
         ("orders.csv", b"\x1f\x8bxxx", "is not CSV: it is gzip"),
         ("orders.csv", b"PK\x03\x04", "is not CSV: it is a zip archive"),
         ("orders.csv", b"a,b\n\x00\x01", "is not CSV: it holds NUL bytes"),

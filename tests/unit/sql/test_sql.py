@@ -7,7 +7,7 @@ from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import DATA_TYPES, Array, BigInt, Numeric, String, Struct, Text
 from ematix_flow.sql.ddl import create_table
 from ematix_flow.sql.dialect import parse_query
-from ematix_flow.sql.identifiers import physical_name
+from ematix_flow.sql.identifiers import physical_name, quoted
 from ematix_flow.sql.program import write_program
 from ematix_flow.sql.references import table_references
 from ematix_flow.sql.type_names import type_name
@@ -94,5 +94,16 @@ def test_every_type_is_spelt_or_refused(kind, dialect):
 
 def test_sqlite_joins_schema_and_name():
     declared = TableName(name="orders", schema="raw")
-    assert str(physical_name(declared, "sqlite")) == "raw_orders"
+    assert str(physical_name(declared, "sqlite")) == "raw__orders"
     assert str(physical_name(declared, "duckdb")) == "raw.orders"
+
+
+def test_sqlite_keeps_tables_of_different_schemas_apart():
+    one = physical_name(TableName(name="b_c", schema="a"), "sqlite")
+    other = physical_name(TableName(name="c", schema="a_b"), "sqlite")
+    assert one != other
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb"])
+def test_fields_of_a_struct_are_quoted(dialect):
+    assert quoted(HOSTILE, dialect) in type_name(Struct((HOSTILE, BigInt())), dialect)

@@ -1,4 +1,9 @@
-"""Reading CSV."""
+"""Reading CSV.
+
+What Spark would pass over stops the run: a row that is too short or too long, files of
+one table with other columns, a quote left open, bytes that are not of the encoding.
+A line end inside quotes arrives as `\\n`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
+from ematix_flow.backends.impl.csv.header import check_marks, column_names, first_row, is_wide
+from ematix_flow.backends.impl.csv.quotes import has_line_ends_in_quotes
 from ematix_flow.connections.model import CsvConnection
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+# What decoders put where bytes are not of the encoding.
+_UNDECODED = "\N{REPLACEMENT CHARACTER}"
+_NAMING_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,100 +35,146 @@ class CsvReader:
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the files without reading a row."""
-        return self._find(relation or "").facts
+        return self._find(relation or "")[0].facts
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file as rows."""
-        found = self._find(relation)
+        connection = self.connection
+        found, names = self._find(relation)
         reader = spark.read.options(
-            header=self.connection.header,
-            sep=self.connection.delimiter,
-            quote=self.connection.quote,
-            escape=self.connection.escape,
-            nullValue=self.connection.null_value,
-            encoding=self.connection.encoding,
+            header=connection.header,
+            sep=connection.delimiter,
+            quote=connection.quote,
+            escape=connection.escape,
+            nullValue=connection.null_value,
+            encoding=connection.encoding,
+            multiLine=has_line_ends_in_quotes(found, connection),
             # A short or long row, or a value that breaks a declared column, stops the run:
             # Spark's default would fill it with NULL and say nothing.
             mode="FAILFAST",
+            # Rows are only seen to be short or long when they are parsed whole.
+            columnPruning=False,
         )
-        match self.connection.schema:
+        match connection.schema:
             case "infer":
                 reader = reader.option("inferSchema", True)
             case "text":
-                names = self._header(found)
-                frame = reader.schema(_text_schema(names)).csv(found.uri)
-                return _with_nulls(frame, self.connection.null_value)
+                reader = reader.schema(", ".join(f"{_quoted(name)} STRING" for name in names))
             case columns:
-                # The header must then agree with the columns, in name and order.
-                reader = reader.schema(columns).option("enforceSchema", False)
-        return reader.csv(found.uri)
+                reader = reader.schema(columns)
+        frame = reader.csv(found.paths(spark))
+        if connection.schema == "text":
+            return _decoded(frame, found.path, connection, dict.fromkeys(names, "string"))
+        types = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+        if connection.header:
+            _require_header(found, names, list(types))
+        return _decoded(frame, found.path, connection, types)
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Refuse: queries over files run on Spark."""
         del spark, query, scratch
         raise NotSupported("csv files cannot run a query")
 
-    def _find(self, relation: str) -> FoundFiles:
+    def _find(self, relation: str) -> tuple[FoundFiles, list[str]]:
+        """Return the files and their columns; every file must agree on its header."""
+        check_marks(self.connection)
         found = find_files(self.connection.location, relation, ".csv")
-        return check_each(found, self._problem)
+        rows: list[list[str]] = []
+        check_each(found, lambda file, start: self._problem(file, start, rows))
+        if self.connection.header:
+            for file, row in zip(found.files, rows, strict=True):
+                if row != rows[0]:
+                    raise SourceError(
+                        f"{str(file)!r} has other columns ({', '.join(row)}) "
+                        f"than {found.files[0].name} ({', '.join(rows[0])})"
+                    )
+        return found, rows[0]
 
-    def _problem(self, file: Path, start: bytes) -> str | None:
+    def _problem(self, file: Path, start: bytes, rows: list[list[str]]) -> str | None:
+        """Tell what is wrong with *file*; otherwise add its columns to *rows*."""
         if (other := real_format(start)) is not None:
             return f"is not CSV: it is {other}"
-        wide = self.connection.encoding.upper().startswith(("UTF-16", "UTF-32", "UTF16", "UTF32"))
-        if b"\x00" in start and not wide:
-            return "is not CSV: it holds NUL bytes"
+        encoding = self.connection.encoding
         try:
-            header = _first_row(file, self.connection)
+            if b"\x00" in start and not is_wide(self.connection):
+                return "is not CSV: it holds NUL bytes"
+            first = first_row(file, self.connection)
         except LookupError:
-            return f"cannot be read: there is no encoding {self.connection.encoding!r}"
-        except UnicodeDecodeError as error:
-            return f"is not {self.connection.encoding}: {error.reason} at byte {error.start}"
-        repeated = sorted({name for name in header if header.count(name) > 1})
-        if self.connection.header and repeated:
+            return f"cannot be read: there is no encoding {encoding!r}"
+        except UnicodeError as error:
+            return f"is not {encoding}: {_where_undecoded(error)}"
+        except csv.Error as error:
+            return f"has a first row that cannot be read ({error}): is a quote left open?"
+        if not first:
+            return "has no rows and no header, only blank lines"
+        names = column_names(first, self.connection)
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
             return f"has the column {repeated[0]!r} more than once in its header"
+        rows.append(names)
         return None
 
-    def _header(self, found: FoundFiles) -> list[str]:
-        """Return the column names; every file must agree, for Spark reads them by position."""
-        first = _first_row(found.files[0], self.connection)
-        if not self.connection.header:
-            return [f"_c{number}" for number in range(len(first))]
-        for file in found.files[1:]:
-            if (other := _first_row(file, self.connection)) != first:
-                raise SourceError(
-                    f"{str(file)!r} has other columns ({', '.join(other)}) "
-                    f"than {found.files[0].name} ({', '.join(first)})"
-                )
-        return first
+
+def _where_undecoded(error: UnicodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"{error.reason} at byte {error.start}"
+    return str(error)
 
 
-def _first_row(file: Path, connection: CsvConnection) -> list[str]:
-    # Java's UTF-8 keeps a byte-order mark as part of the first name; Spark drops it, so do we.
-    encoding = "utf-8-sig" if connection.encoding.upper() == "UTF-8" else connection.encoding
-    with file.open(encoding=encoding, newline="") as opened:
-        rows = csv.reader(opened, delimiter=connection.delimiter, quotechar=connection.quote)
-        return next((row for row in rows if row), [])
+def _require_header(found: FoundFiles, header: list[str], declared: list[str]) -> None:
+    """Refuse files whose header differs from the schema: Spark goes by position alone."""
+    if [name.casefold() for name in header] != [name.casefold() for name in declared]:
+        raise SourceError(
+            f"{str(found.files[0])!r} has the columns {', '.join(header)}, "
+            f"but the connection's schema says {', '.join(declared)}",
+            hint="name the columns of `schema` in the order of the file",
+        )
 
 
-def _with_nulls(frame: DataFrame, null_value: str) -> DataFrame:
-    """Replace the text that means NULL; Sail passes over Spark's option for it."""
-    if not null_value:
-        return frame
+def _decoded(
+    frame: DataFrame, path: Path, connection: CsvConnection, types: dict[str, str]
+) -> DataFrame:
+    """Stop at text that could not be decoded, and put NULL where the text means it."""
     from pyspark.sql import functions
 
-    columns = (functions.col(_quoted(name)) for name in frame.columns)
+    columns = {name: functions.col(_quoted(name)) for name in types}
+    row = functions.concat_ws(
+        ", ",
+        *(
+            functions.concat(
+                functions.lit(f"{name}="),
+                functions.coalesce(column.cast("string"), functions.lit("NULL")),
+            )
+            for name, column in list(columns.items())[:_NAMING_COLUMNS]
+        ),
+    )
+
+    def checked(name: str, column: Column) -> Column:
+        # "Parser error" is how the engines say, and we know, that the source is at fault.
+        failure = functions.concat(
+            functions.lit(
+                f"CSV Parser error: {path}: column {name!r} holds {_UNDECODED}, which stands for "
+                f"bytes that are not {connection.encoding}: "
+            ),
+            column,
+            functions.lit(" (row "),
+            row,
+            functions.lit(")"),
+        )
+        undecoded = column.contains(_UNDECODED)
+        good = functions.when(undecoded, functions.raise_error(failure)).otherwise(column)
+        if not connection.null_value:
+            return good
+        # Sail passes over Spark's option for it.
+        return functions.nullif(good, functions.lit(connection.null_value))
+
     return frame.select(
         *(
-            functions.nullif(column, functions.lit(null_value)).alias(name)
-            for column, name in zip(columns, frame.columns, strict=True)
+            (checked(name, column) if types[name] == "string" else column).alias(name)
+            for name, column in columns.items()
         )
     )
 
 
 def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
-
-
-def _text_schema(names: list[str]) -> str:
-    return ", ".join(f"{_quoted(name)} STRING" for name in names)

@@ -2,10 +2,16 @@
 
 DuckDB lets one process write, and while it does no other can even read. So a file is
 opened only for the moment it is needed, and a taken one is waited for up to a deadline.
+
+Nothing but DuckDB opens a database: closing any other handle of it would give up the
+locks of every connection this process has.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -25,50 +31,113 @@ from ematix_flow.errors import (
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MAGIC = b"DUCK"
-_MAGIC_OFFSET = 8
+# What is wrong with a database is the source's fault or the target's, as it is used.
+Failure = type[SourceError] | type[TargetError]
+
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.1
+# How DuckDB's messages begin or read; the rest of them is the path, which may say anything.
+_HELD = "IO Error: Could not set lock on file"
+_NO_DATABASE = "not a valid DuckDB database file"
 
 
-def check_file(path: Path) -> None:
-    """Refuse a path that is not a DuckDB database."""
-    if not path.exists():
-        raise SourceMissing(f"DuckDB database {str(path)!r} does not exist")
-    if path.is_dir():
-        raise SourceError(f"{str(path)!r} is a folder, not a DuckDB database")
-    with path.open("rb") as file:
-        start = file.read(_MAGIC_OFFSET + len(_MAGIC))
-    if start[_MAGIC_OFFSET:] != _MAGIC:
-        raise SourceError(f"{str(path)!r} is not a DuckDB database")
+def size_of(path: Path, failure: Failure) -> int | None:
+    """Return the file's size, None where there is none; not being allowed to look is an error."""
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failure(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
 @contextmanager
-def opened(path: Path, *, read_only: bool) -> Iterator[DuckDBPyConnection]:
-    """Open the database, waiting for whoever holds it."""
-    if path.exists() or read_only:
-        check_file(path)
+def opened(
+    path: Path, *, read_only: bool, failure: Failure, patience: float | None = None
+) -> Iterator[DuckDBPyConnection]:
+    """Open the database, waiting for whoever holds it.
+
+    :param failure: What a wrong file is: the source's error or the target's.
+    :param patience: How many seconds to wait.
+    """
+    _check_path(path, failure)
+    if read_only:
+        _require_database(path, failure)
     else:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
-    with translating(path), closing(_connect(path, read_only=read_only)) as database:
+        _make_room(path)
+    wait = _BUSY_SECONDS if patience is None else patience
+    with (
+        translating(path, failure),
+        closing(_connect(path, read_only=read_only, patience=wait)) as database,
+    ):
         database.execute("SET TimeZone = 'UTC'")
+        # A table that is not there must not be looked for among our Python variables.
+        database.execute("SET python_enable_replacements = false")
         yield database
 
 
-def _connect(path: Path, *, read_only: bool) -> DuckDBPyConnection:
+def _check_path(path: Path, failure: Failure) -> None:
+    if size_of(path, failure) is None:
+        return
+    if path.is_dir():
+        raise failure(f"{str(path)!r} is a folder, not a DuckDB database")
+    if not os.access(path, os.R_OK):
+        raise failure(
+            f"{str(path)!r} cannot be read: permission denied",
+            hint="let the user of this process read the file",
+        )
+
+
+def _require_database(path: Path, failure: Failure) -> None:
+    missing = SourceMissing if failure is SourceError else failure
+    match size_of(path, failure):
+        case None:
+            raise missing(f"DuckDB database {str(path)!r} does not exist")
+        case 0:
+            raise missing(f"DuckDB database {str(path)!r} is empty (0 bytes): it was never created")
+
+
+def _make_room(path: Path) -> None:
+    """See to it that DuckDB can create the database."""
+    try:
+        match size_of(path, TargetError):
+            case None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            case 0:
+                _fill(path)
+    except OSError as error:
+        raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
+
+
+def _fill(path: Path) -> None:
+    """Make an empty file, which a crash left and DuckDB refuses, an empty database.
+
+    It is filled in place, not removed: another process may be about to lock it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder) / "empty.db"
+        _connect(fresh, read_only=False, patience=0).close()
+        content = fresh.read_bytes()
+    with path.open("r+b", buffering=0) as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return  # It is being created at this moment: connecting will wait for it.
+        if os.fstat(file.fileno()).st_size == 0:
+            file.write(content)
+
+
+def _connect(path: Path, *, read_only: bool, patience: float) -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError as error:
         missing_driver("duckdb", "duckdb", error)
-    deadline = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + patience
     while True:
         try:
             return duckdb.connect(str(path), read_only=read_only)
         except duckdb.IOException as error:
-            if "lock" not in str(error).lower():
+            if not str(error).startswith(_HELD):
                 raise
             if time.monotonic() >= deadline:
                 raise TargetBusy(
@@ -80,7 +149,7 @@ def _connect(path: Path, *, read_only: bool) -> DuckDBPyConnection:
 
 
 @contextmanager
-def translating(path: Path) -> Iterator[None]:
+def translating(path: Path, failure: Failure) -> Iterator[None]:
     """Turn the driver's errors into ours."""
     try:
         yield
@@ -102,5 +171,7 @@ def translating(path: Path) -> Iterator[None]:
                     where=str(path),
                     hint="append adds rows; filter what was loaded before, or use mode truncate",
                 ) from error
+            case "IOException" if _NO_DATABASE in str(error).replace(str(path), ""):
+                raise failure(f"{str(path)!r} is not a DuckDB database") from error
             case _:
-                raise TargetError(f"DuckDB: {first_line}", where=str(path)) from error
+                raise failure(f"DuckDB: {first_line}", where=str(path)) from error

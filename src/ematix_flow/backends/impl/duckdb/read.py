@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.impl.duckdb.database import check_file, opened
-from ematix_flow.errors import NotSupported
+from ematix_flow.backends.files import FoundFiles
+from ematix_flow.backends.impl.duckdb.database import opened
+from ematix_flow.backends.impl.duckdb.types import export_query, lost_value
+from ematix_flow.errors import NotSupported, SourceError, TargetBusy
 from ematix_flow.ports import SourceFacts
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -23,7 +26,12 @@ class DuckdbReader:
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the file."""
         del relation
-        check_file(self.path)
+        try:
+            with opened(self.path, read_only=True, failure=SourceError, patience=0):
+                pass
+        except TargetBusy:
+            # Whoever holds it found a database there; the run will wait for them.
+            pass
         size = self.path.stat().st_size
         return SourceFacts(description=f"{self.path.name}, {size:,} bytes", size_bytes=size)
 
@@ -36,6 +44,19 @@ class DuckdbReader:
         """Run *query*, export its result, and let the database go before Spark works."""
         spool = scratch / "source.parquet"
         spool.parent.mkdir(parents=True, exist_ok=True)
-        with opened(self.path, read_only=True) as database:
-            database.sql(query).write_parquet(str(spool), compression="zstd")
-        return spark.read.parquet(str(spool))
+        with opened(self.path, read_only=True, failure=SourceError) as database:
+            _export(database, query, spool)
+        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+
+
+def _export(database: DuckDBPyConnection, query: str, spool: Path) -> None:
+    import duckdb
+
+    described = database.sql(query)
+    exact = export_query(query, described.columns, described.types)
+    try:
+        database.sql(exact).write_parquet(str(spool), compression="zstd")
+    except duckdb.InvalidInputException as error:
+        if (lost := lost_value(str(error))) is None:
+            raise
+        raise lost from error

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.impl.duckdb.database import opened
-from ematix_flow.ports import ActualColumn, StagedRows
+from sqlglot import exp
+
+from ematix_flow.backends.impl.duckdb.database import opened, size_of
+from ematix_flow.errors import TargetError
+from ematix_flow.plan.drift import KeyedColumn
+from ematix_flow.ports import StagedRows
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+# DuckDB's names know no case.
+_OF_TABLE = (
+    "database_name = current_database() "
+    "AND lower(schema_name) = lower(?) AND lower(table_name) = lower(?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +34,22 @@ class DuckdbSession:
 
     database: DuckDBPyConnection
 
-    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
+    def columns(self, table: TableName) -> tuple[KeyedColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
+        of_table = (table.schema or "main", table.name)
+        keys = self.fetch(
+            "SELECT lower(unnest(constraint_column_names)) FROM duckdb_constraints() "  # noqa: S608
+            f"WHERE constraint_type = 'PRIMARY KEY' AND {_OF_TABLE}",
+            of_table,
+        )
         rows = self.database.execute(
-            "SELECT column_name, data_type, is_nullable FROM duckdb_columns() "
-            "WHERE database_name = current_database() AND schema_name = ? AND table_name = ? "
-            "ORDER BY column_index",
-            (table.schema or "main", table.name),
+            "SELECT column_name, data_type, is_nullable, lower(column_name) "  # noqa: S608
+            f"FROM duckdb_columns() WHERE {_OF_TABLE} ORDER BY column_index",
+            of_table,
         ).fetchall()
         found = tuple(
-            ActualColumn(name=name, type=kind, nullable=nullable) for name, kind, nullable in rows
+            KeyedColumn(name=name, type=kind, nullable=nullable, primary_key=(lower,) in keys)
+            for name, kind, nullable, lower in rows
         )
         return found or None
 
@@ -47,19 +65,26 @@ class DuckdbSession:
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
         """Make the staged files a view: DuckDB reads Parquet where it lies."""
         del table
-        files = [str(file) for file in staged.files]
-        self.database.read_parquet(files).create_view(relation, replace=True)
+        # No path is a pattern, and no folder named `id=5` is a column.
+        files = ", ".join(_literal(escape(str(file))) for file in staged.files)
+        # DuckDB looks for a name among temporary views first, so none of the user's is meant.
+        rows = f"SELECT * FROM read_parquet([{files}], hive_partitioning = false)"  # noqa: S608  # quoted
+        self.database.execute(f"CREATE TEMP VIEW {quoted(relation, 'duckdb')} AS {rows}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit at the end of the block; roll back when it raises."""
+        import duckdb
+
         self.database.execute("BEGIN")
         try:
             yield
+            self.database.execute("COMMIT")
         except BaseException:
-            self.database.execute("ROLLBACK")
+            # What failed matters, not whether undoing it does: closing undoes it in any case.
+            with suppress(duckdb.Error):
+                self.database.execute("ROLLBACK")
             raise
-        self.database.execute("COMMIT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +100,21 @@ class DuckdbTarget:
 
     def exists(self) -> bool:
         """Tell whether the database is there, without creating it."""
-        return self.path.exists()
+        # An empty file is what a crash left of creating one.
+        return bool(size_of(self.path, TargetError))
 
     @contextmanager
     def open(self) -> Iterator[DuckdbSession]:
         """Open it for writing."""
-        with opened(self.path, read_only=False) as database:
+        with opened(self.path, read_only=False, failure=TargetError) as database:
             yield DuckdbSession(database)
 
     @contextmanager
     def open_read_only(self) -> Iterator[DuckdbSession]:
         """Open it for looking only."""
-        with opened(self.path, read_only=True) as database:
+        with opened(self.path, read_only=True, failure=TargetError) as database:
             yield DuckdbSession(database)
+
+
+def _literal(text: str) -> str:
+    return exp.Literal.string(text).sql(dialect="duckdb")

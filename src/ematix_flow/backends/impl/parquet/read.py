@@ -1,4 +1,8 @@
-"""Reading Parquet."""
+"""Reading Parquet.
+
+Spark takes the columns of one file for those of the table and fills what others lack
+with NULL, so files of one table that disagree are refused.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
 from ematix_flow.connections.model import ParquetConnection
-from ematix_flow.errors import NotSupported
+from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
 
 if TYPE_CHECKING:
@@ -30,7 +34,9 @@ class ParquetReader:
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file or folder as rows."""
-        return spark.read.parquet(self._find(relation).uri)
+        found = self._find(relation)
+        _require_same_columns(found)
+        return spark.read.parquet(*found.paths(spark))
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Refuse: queries over files run on Spark."""
@@ -50,3 +56,29 @@ def _problem(file: Path, start: bytes) -> str | None:
         if opened.read() != _MAGIC or file.stat().st_size < 12:
             return "is not whole: its end is missing (was its writer interrupted?)"
     return None
+
+
+def _require_same_columns(found: FoundFiles) -> None:
+    """Compare the footers: names and types, in any order."""
+    first, *others = found.files
+    if not others:
+        return
+    wanted = _columns(first)
+    for file in others:
+        if different := sorted(dict(_columns(file) ^ wanted)):
+            raise SourceError(
+                f"{str(file)!r} has other columns than {first.name}: "
+                f"{', '.join(different)} differ in name or type"
+            )
+
+
+def _columns(file: Path) -> frozenset[tuple[str, str]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_metadata(file).schema
+    except (OSError, pa.ArrowException) as error:
+        raise SourceError(f"{str(file)!r} is not Parquet that can be read: {error}") from error
+    leaves = (schema.column(index) for index in range(len(schema)))
+    return frozenset((leaf.path, f"{leaf.physical_type} {leaf.logical_type}") for leaf in leaves)

@@ -1,7 +1,12 @@
-"""Opening a SQLite file, with its errors made plain."""
+"""Opening a SQLite file, with its errors made plain.
+
+Nothing but SQLite opens the file: closing any other handle of it would give up the locks
+of every connection this process has (https://sqlite.org/howtocorrupt.html, 2.2).
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,31 +22,42 @@ from ematix_flow.errors import (
     TargetError,
 )
 
-_MAGIC = b"SQLite format 3\x00"
+# What is wrong with a database is the source's fault or the target's, as it is used.
+Failure = type[SourceError] | type[TargetError]
+
 # How long to wait for another writer before giving up.
 _BUSY_SECONDS = 30.0
 
 
-def check_file(path: Path) -> None:
-    """Refuse a path that is not a SQLite database."""
-    if not path.exists():
-        raise SourceMissing(f"SQLite database {str(path)!r} does not exist")
+def is_there(path: Path, failure: Failure) -> bool:
+    """Tell whether there is something at *path*; not being allowed to look is an error."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise failure(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def check_file(path: Path, failure: Failure) -> None:
+    """Refuse a path that cannot be a SQLite database. An empty file is an empty database."""
+    if not is_there(path, failure):
+        missing = SourceMissing if failure is SourceError else failure
+        raise missing(f"SQLite database {str(path)!r} does not exist")
     if path.is_dir():
-        raise SourceError(f"{str(path)!r} is a folder, not a SQLite database")
-    with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    # SQLite itself creates an empty file first, so an empty one is an empty database.
-    if start and start != _MAGIC:
-        raise SourceError(f"{str(path)!r} is not a SQLite database")
+        raise failure(f"{str(path)!r} is a folder, not a SQLite database")
+    if not os.access(path, os.R_OK):
+        raise failure(
+            f"{str(path)!r} cannot be read: permission denied",
+            hint="let the user of this process read the file",
+        )
 
 
 @contextmanager
-def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+def read_only(path: Path, failure: Failure) -> Iterator[sqlite3.Connection]:
     """Open an existing database for looking."""
-    check_file(path)
+    check_file(path, failure)
     uri = f"file:{quote(str(path))}?mode=ro"
     with (
-        translating(path),
+        translating(path, failure),
         closing(
             sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
         ) as database,
@@ -52,36 +68,27 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def read_write(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database for writing, creating it where it does not exist."""
-    if path.exists():
-        check_file(path)
+    if is_there(path, TargetError):
+        check_file(path, TargetError)
     else:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
     with (
-        translating(path),
+        translating(path, TargetError),
         closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database,
     ):
         yield database
 
 
 @contextmanager
-def translating(path: Path) -> Iterator[None]:
+def translating(path: Path, failure: Failure) -> Iterator[None]:
     """Turn the driver's errors into ours."""
     try:
         yield
     except FlowError:
         raise
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error) or "busy" in str(error):
-            raise TargetBusy(
-                f"SQLite database {str(path)!r} is held by another process: {error}",
-                hint="run again when the other writer is done",
-            ) from error
-        if error.sqlite_errorname == "SQLITE_ERROR":
-            raise QueryError(f"SQLite refuses the query: {error}", where=str(path)) from error
-        raise TargetError(f"SQLite: {error}", where=str(path)) from error
     except sqlite3.IntegrityError as error:
         raise TargetError(
             f"SQLite refuses a row that is already there or breaks a constraint: {error}",
@@ -89,4 +96,15 @@ def translating(path: Path) -> Iterator[None]:
             hint="append adds rows; filter what was loaded before, or use mode truncate",
         ) from error
     except sqlite3.Error as error:
-        raise TargetError(f"SQLite: {error}", where=str(path)) from error
+        # Errors of the driver itself, such as text that is not UTF-8, have no code.
+        code: str = getattr(error, "sqlite_errorname", "")
+        if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise TargetBusy(
+                f"SQLite database {str(path)!r} is held by another process: {error}",
+                hint="run again when the other writer is done",
+            ) from error
+        if code == "SQLITE_NOTADB":
+            raise failure(f"{str(path)!r} is not a SQLite database") from error
+        if code == "SQLITE_ERROR":
+            raise QueryError(f"SQLite refuses the query: {error}", where=str(path)) from error
+        raise failure(f"SQLite: {error}", where=str(path)) from error

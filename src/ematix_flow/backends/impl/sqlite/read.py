@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.impl.sqlite.database import check_file, read_only
+from ematix_flow.backends.files import FoundFiles
+from ematix_flow.backends.impl.sqlite.database import read_only
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
-from ematix_flow.errors import NotSupported
+from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
+from ematix_flow.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +30,9 @@ class SqliteReader:
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the file."""
         del relation
-        check_file(self.path)
+        with read_only(self.path, SourceError) as database:
+            # The first page tells whether it is a database at all.
+            database.execute("PRAGMA schema_version")
         size = self.path.stat().st_size
         return SourceFacts(description=f"{self.path.name}, {size:,} bytes", size_bytes=size)
 
@@ -40,9 +44,9 @@ class SqliteReader:
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Run *query* and spool its result, so that the driver holds one batch at a time."""
         spool = scratch / "source.parquet"
-        with read_only(self.path) as database:
+        with read_only(self.path, SourceError) as database:
             _spool(database, query, spool)
-        return spark.read.parquet(str(spool))
+        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
 
 
 def _spool(database: sqlite3.Connection, query: str, spool: Path) -> None:
@@ -68,7 +72,7 @@ def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[
     untyped = [name for _, name, declared, *_ in described if not declared or declared == "NUM"]
     storage: dict[str, set[str]] = {name: set() for name in names}
     if untyped:
-        typeof = ", ".join(f"typeof({_quoted(name)})" for name in untyped)
+        typeof = ", ".join(f"typeof({quoted(name, 'sqlite')})" for name in untyped)
         for found in database.execute(f"SELECT DISTINCT {typeof} FROM _flow_query"):  # noqa: S608  # quoted names
             for name, kind in zip(untyped, found, strict=True):
                 storage[name].add(kind)
@@ -77,7 +81,3 @@ def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[
         for _, name, declared, *_ in described
     ]
     return names, kinds
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError, SourceError
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _DECIMAL = re.compile(
     r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.IGNORECASE
 )
+# The digits an engine's decimal can have; more are kept as text.
+_MOST_DIGITS = 38
+# What Python would cut from a time without a word.
+_BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,10 @@ def read_as(declared: str, storage: set[str]) -> ReadAs:
 
     name = declared.upper()
     if match := _DECIMAL.search(name):
-        return ReadAs(pa.decimal128(int(match[1]), int(match[2] or 0)), _decimal)
+        precision, scale = int(match[1]), int(match[2] or 0)
+        if scale <= precision <= _MOST_DIGITS:
+            return ReadAs(pa.decimal128(precision, scale), _decimal)
+        return ReadAs(pa.string(), _text)
     for part, chosen in (
         ("TIMESTAMPTZ", ReadAs(pa.timestamp("us", tz="UTC"), _instant)),
         ("TIMESTAMP", ReadAs(pa.timestamp("us"), _timestamp)),
@@ -65,7 +72,7 @@ def read_as(declared: str, storage: set[str]) -> ReadAs:
         case kinds if kinds <= {"blob"} and kinds:
             return ReadAs(pa.binary(), _bytes)
         case _:
-            return ReadAs(pa.string(), str)
+            return ReadAs(pa.string(), _text)
 
 
 def to_arrow(
@@ -81,7 +88,7 @@ def to_arrow(
             value = row[index]
             try:
                 values.append(None if value is None else kind.convert(value))
-            except (ValueError, TypeError, InvalidOperation) as error:
+            except (ValueError, TypeError, ArithmeticError) as error:
                 raise _misfit(name, value, kind, names, row) from error
         try:
             arrays.append(pa.array(values, type=kind.arrow))
@@ -121,7 +128,8 @@ def _integer(value: Any) -> int:
 
 
 def _double(value: Any) -> float:
-    if isinstance(value, int | float):
+    # Above 2^53 a double skips integers.
+    if isinstance(value, float) or (isinstance(value, int) and int(float(value)) == value):
         return float(value)
     raise ValueError(value)
 
@@ -133,7 +141,11 @@ def _text(value: Any) -> str:
 
 
 def _bytes(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else bytes(value)
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode()
+    raise TypeError(value)
 
 
 def _boolean(value: Any) -> bool:
@@ -152,13 +164,23 @@ def _date(value: Any) -> date:
 
 
 def _timestamp(value: Any) -> datetime:
-    parsed = datetime.fromisoformat(value)
-    return parsed if parsed.tzinfo is None else parsed.astimezone(UTC).replace(tzinfo=None)
+    parsed = _datetime(value)
+    if parsed.tzinfo is not None:
+        raise ValueError(value)
+    return parsed
 
 
 def _instant(value: Any) -> datetime:
-    parsed = datetime.fromisoformat(value)
+    parsed = _datetime(value)
+    # SQLite's own CURRENT_TIMESTAMP is UTC and does not say so.
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def _datetime(value: Any) -> datetime:
+    parsed = datetime.fromisoformat(value)
+    if _BELOW_MICROSECONDS.search(value):
+        raise ValueError(value)
+    return parsed
 
 
 def to_sqlite(batch: pa.RecordBatch, table: Table) -> list[tuple[Any, ...]]:
@@ -189,9 +211,17 @@ def _stored(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> lis
                 f"{name} is NaN, which SQLite would silently store as NULL (row {named})",
                 hint=f"replace it in the query: nanvl({name}, ...)",
             )
-    if pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if pa.types.is_decimal(kind):
+        texts = column.cast(pa.string()).to_pylist()
+        return [None if text is None else _plain(text) for text in texts]
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         column = column.cast(pa.string())
     elif pa.types.is_boolean(kind):
         column = column.cast(pa.int8())
     values: list[Any] = column.to_pylist()
     return values
+
+
+def _plain(text: str) -> str:
+    """Write a decimal out: Arrow's `1E-7` is the same number as `0.0000001`, but another text."""
+    return format(Decimal(text), "f") if "E" in text else text

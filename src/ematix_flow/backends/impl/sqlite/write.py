@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ematix_flow.backends.impl.sqlite.database import read_only, read_write
+from ematix_flow.backends.impl.sqlite.database import is_there, read_only, read_write
 from ematix_flow.backends.impl.sqlite.types import to_sqlite
-from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.errors import TargetError
+from ematix_flow.plan.drift import KeyedColumn
+from ematix_flow.ports import StagedRows
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sql.identifiers import quoted
 
 _BATCH_ROWS = 50_000
 
@@ -22,13 +25,13 @@ class SqliteSession:
 
     database: sqlite3.Connection
 
-    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
+    def columns(self, table: TableName) -> tuple[KeyedColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
         rows = self.database.execute(
             'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table.name,)
         ).fetchall()
         found = tuple(
-            ActualColumn(name=name, type=kind, nullable=not (not_null or key))
+            KeyedColumn(name=name, type=kind, nullable=not (not_null or key), primary_key=bool(key))
             for name, kind, not_null, key in rows
         )
         return found or None
@@ -46,10 +49,12 @@ class SqliteSession:
         import pyarrow.parquet as pq
 
         names = [column.name for column in table.columns]
-        listed = ", ".join(_quoted(name) for name in names)
-        self.database.execute(f"CREATE TEMP TABLE {_quoted(relation)} ({listed})")
+        listed = ", ".join(quoted(name, "sqlite") for name in names)
+        # SQLite looks for a name among temporary tables first, so none of the user's is meant.
+        staging = f"temp.{quoted(relation, 'sqlite')}"
+        self.database.execute(f"CREATE TABLE {staging} ({listed})")
         marks = ", ".join("?" for _ in names)
-        insert = f"INSERT INTO temp.{_quoted(relation)} VALUES ({marks})"  # noqa: S608  # quoted
+        insert = f"INSERT INTO {staging} VALUES ({marks})"  # noqa: S608  # quoted
         with self.transaction(begin="BEGIN"):
             for file in staged.files:
                 # 96-bit timestamps reach further than nanoseconds can count.
@@ -64,10 +69,13 @@ class SqliteSession:
         self.database.execute(begin)
         try:
             yield
+            self.database.execute("COMMIT")
         except BaseException:
-            self.database.execute("ROLLBACK")
+            # What failed matters, not whether undoing it does: closing undoes it in any case.
+            with suppress(sqlite3.Error):
+                if self.database.in_transaction:
+                    self.database.execute("ROLLBACK")
             raise
-        self.database.execute("COMMIT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class SqliteTarget:
 
     def exists(self) -> bool:
         """Tell whether the database is there, without creating it."""
-        return self.path.exists()
+        return is_there(self.path, TargetError)
 
     @contextmanager
     def open(self) -> Iterator[SqliteSession]:
@@ -94,9 +102,5 @@ class SqliteTarget:
     @contextmanager
     def open_read_only(self) -> Iterator[SqliteSession]:
         """Open it for looking only."""
-        with read_only(self.path) as database:
+        with read_only(self.path, TargetError) as database:
             yield SqliteSession(database)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

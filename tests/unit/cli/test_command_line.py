@@ -1,0 +1,155 @@
+"""What the command line writes to stderr: unexpected errors, and progress in a log."""
+
+import json
+
+import pytest
+
+from ematix_flow._base.redact import register_secret
+from ematix_flow.cli.output import Output
+from ematix_flow.cli.progress import LogLines, run_observer
+from ematix_flow.cli.root import main
+from ematix_flow.observe.events import RunEnded, StepEnded, StepStarted, TasksProgressed
+
+
+@pytest.fixture
+def flow(monkeypatch, project, capsys):
+    """`flow ...` in this process, while opening a project raises *error*."""
+
+    def run(error, *arguments):
+        def broken(*_, **__):
+            raise error
+
+        monkeypatch.setattr("ematix_flow.api.Flow.open", broken)
+        monkeypatch.setattr("sys.argv", ["flow", *arguments, "--project", str(project.path)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return ended.value.code, shown.out, shown.err
+
+    return run
+
+
+LINE = (
+    "unexpected OSError: disk says ***; this is a bug in ematix-flow "
+    "or an environment problem; run with -v for the stack"
+)
+
+
+def test_an_unexpected_error_is_one_line(flow):
+    register_secret("canary-9")
+    code, out, err = flow(OSError("disk says canary-9\nand more"), "list")
+    assert (code, out, err) == (1, "", f"Error: {LINE}\n")
+
+
+def test_an_unexpected_error_without_a_message(flow):
+    assert "unexpected ValueError; this is a bug" in flow(ValueError(), "list")[2]
+
+
+def test_an_unexpected_error_as_json(flow):
+    register_secret("canary-9")
+    code, out, err = flow(OSError("disk says canary-9"), "list", "--format", "json")
+    error = json.loads(err)["error"]
+    assert (code, out, error["type"], error["what"]) == (1, "", "UnexpectedError", LINE)
+
+
+def test_an_unexpected_error_shows_its_stack_when_asked(flow):
+    register_secret("canary-9")
+    _, _, err = flow(OSError("disk says canary-9"), "list", "-v")
+    assert err.startswith(f"Error: {LINE}\n")
+    assert "Traceback (most recent call last)" in err
+    assert "OSError: disk says ***" in err
+    assert "canary-9" not in err
+
+
+class ManualClock:
+    seconds = 0.0
+
+    def monotonic(self):
+        return self.seconds
+
+
+class Log:
+    """The lines of one step, whose progress comes at chosen seconds."""
+
+    def __init__(self, capsys):
+        self.capsys = capsys
+        self.clock = ManualClock()
+        self.observe = LogLines(self.clock)
+        self.observe(StepStarted(pipeline="load", step="stage", description="run it"))
+
+    def at(self, seconds, done, total=8, stages=2, eta=4.0):
+        self.clock.seconds = seconds
+        self.observe(
+            TasksProgressed(
+                pipeline="load",
+                step="stage",
+                done=done,
+                total=total,
+                stages=stages,
+                eta_seconds=eta,
+            )
+        )
+
+    def end(self):
+        self.observe(StepEnded(pipeline="load", step="stage", seconds=1.0))
+        lines = self.capsys.readouterr().err.splitlines()
+        assert lines[0] == "load: stage: run it"
+        assert lines[-1] == "load: stage took 1.00 s"
+        return lines[1:-1]
+
+
+def test_a_quick_step_shows_its_last_numbers_only(capsys):
+    log = Log(capsys)
+    for tick in range(20):
+        log.at(tick / 4, done=min(tick, 8))
+    assert log.end() == ["load: stage: 8 of 8 tasks in 2 stages"]
+
+
+def test_a_long_step_shows_a_line_every_ten_seconds(capsys):
+    log = Log(capsys)
+    for tick in range(25 * 4):
+        log.at(tick / 4, done=1 + tick // 20)
+    assert log.end() == [
+        "load: stage: 3 of 8 tasks in 2 stages, about 4 s to go",
+        "load: stage: 5 of 8 tasks in 2 stages, about 4 s to go",
+    ]
+
+
+def test_numbers_that_do_not_change_are_not_repeated(capsys):
+    log = Log(capsys)
+    for second in range(100):
+        log.at(float(second), done=3, eta=float(second))
+    assert log.end() == ["load: stage: 3 of 8 tasks in 2 stages, about 10 s to go"]
+
+
+def test_a_step_without_progress_or_stages(capsys):
+    assert Log(capsys).end() == []
+    log = Log(capsys)
+    log.at(11.0, done=3, stages=0, eta=None)
+    log.at(22.0, done=4, stages=1)
+    assert log.end() == [
+        "load: stage: 3 of 8 tasks",
+        "load: stage: 4 of 8 tasks in 1 stage, about 4 s to go",
+    ]
+
+
+def test_a_run_that_fails_shows_how_far_it_came(capsys):
+    log = Log(capsys)
+    log.at(1.0, done=3)
+    log.observe(RunEnded(pipeline="load", run_id="r", status="failed", seconds=1.0))
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "load: stage: 3 of 8 tasks in 2 stages",
+        "load: failed after 1.0 s",
+    ]
+
+
+def test_programs_get_no_progress(capsys):
+    with run_observer(Output(format="json")) as observer:
+        observer(StepEnded(pipeline="load", step="stage", seconds=1.0))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_log_gets_lines(capsys):
+    with run_observer(Output()) as observer:
+        observer(StepEnded(pipeline="load", step="stage", seconds=1.0, rows=1234))
+    assert capsys.readouterr().err == "load: stage took 1.00 s, 1,234 rows\n"
