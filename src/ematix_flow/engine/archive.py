@@ -19,6 +19,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from filelock import FileLock
+
 from ematix_flow.engine.cache import VARIABLE, cache_directory
 from ematix_flow.engine.java import Java
 from ematix_flow.errors import EngineError
@@ -35,7 +37,10 @@ def archive_path(java: Java, cache: Path | None = None) -> Path:
     The JVM refuses an archive made from other jars or by another build, so both
     are part of the name.
     """
-    identity = f"{_spark_home()}\n{java.home}\n{java.version}"
+    home = _spark_home()
+    # A reinstalled Spark has the same names and other files; the JVM would refuse the archive.
+    installed = home.stat().st_mtime_ns if home.is_dir() else 0
+    identity = f"{home}\n{installed}\n{java.home}\n{java.version}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
     name = f"spark-{_spark_version()}-java-{java.version}-{digest}.jsa"
     return (cache or cache_directory()) / "class-archive" / name
@@ -69,21 +74,28 @@ def discard_archive(options: Iterable[str]) -> None:
 def prepare(java: Java, *, cache: Path | None = None, force: bool = False) -> Path:
     """Make the archive if it is missing, and return its path."""
     path = archive_path(java, cache)
-    if path.is_file() and not force:
-        return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".training-", dir=path.parent) as directory:
-            _make_base(java, _base_path(path), Path(directory))
-            made = Path(directory) / "archive.jsa"
-            _train(java, made, base=_base_path(path))
-            made.replace(path)
+        # One at a time: the second layer is only good for the very base it was trained on.
+        with FileLock(path.with_suffix(".lock")):
+            if force:
+                discard_archive([f"{OPTION}={_base_path(path)}{os.pathsep}{path}"])
+            if not path.is_file():
+                _make(java, path)
     except OSError as error:
         raise EngineError(
             f"cannot keep the class archive in {path.parent}: {error.strerror or error}",
             hint=f"set {VARIABLE} to a directory you can write to",
         ) from error
     return path
+
+
+def _make(java: Java, path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix=".training-", dir=path.parent) as directory:
+        _make_base(java, _base_path(path), Path(directory))
+        made = Path(directory) / "archive.jsa"
+        _train(java, made, base=_base_path(path))
+        made.replace(path)
 
 
 def training_options(made: Path, base: Path) -> str:
@@ -138,9 +150,10 @@ def _train(java: Java, made: Path, *, base: Path) -> None:
         )
 
 
-def _spark_home() -> str:
+def _spark_home() -> Path:
     spec = find_spec("pyspark")
-    return str(Path(spec.origin).parent) if spec is not None and spec.origin else ""
+    found = Path(spec.origin).parent if spec is not None and spec.origin else Path()
+    return found / "jars"
 
 
 def _spark_version() -> str:

@@ -34,7 +34,7 @@ CONFIGURED = "set in the project's TOML"
 EngineKind = Literal["local", "master", "connect", "sail"]
 
 _LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)\])?")
-_SECRET_PARAMETERS = ("token",)
+_SECRET_PARAMETERS = ("token", "password", "x-api-key", "authorization")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ JARS = "spark.jars"
 EXTENSIONS = "spark.sql.extensions"
 WAREHOUSE = "spark.sql.warehouse.dir"
 _DERBY_HOME = "-Dderby.system.home="
+_OUR_WAREHOUSE = "unused-warehouse"
 _CRASH_FILE = "-XX:ErrorFile="
 
 
@@ -62,7 +63,9 @@ class ClassicConf:
         That is all but what connectors add, the class archive, and the places for Spark's
         litter, which nobody reads.
         """
-        added = {JARS, EXTENSIONS, WAREHOUSE, *self.additions}
+        added = {JARS, EXTENSIONS, *self.additions}
+        if Path(self.values.get(WAREHOUSE, "")).name == _OUR_WAREHOUSE:
+            added.add(WAREHOUSE)
         kept = {key: value for key, value in self.values.items() if key not in added}
         options = kept.get(JAVA_OPTIONS, "").split()
         kept[JAVA_OPTIONS] = " ".join(
@@ -94,8 +97,9 @@ def classic_conf(
     values = {**additions, **sizing.static_conf()}
     values["spark.master"] = master
     values.setdefault("spark.app.name", "ematix-flow")
-    # Spark would leave these in the directory the user happens to be in.
-    values.setdefault(WAREHOUSE, str(state_dir / "spark" / "warehouse"))
+    if master.startswith("local"):
+        # Spark would leave it in the directory the user happens to be in.
+        values.setdefault(WAREHOUSE, str(state_dir / "spark" / _OUR_WAREHOUSE))
     lists = {JARS: tuple(hashes), EXTENSIONS: tuple(additions.get(EXTENSIONS, "").split(","))}
     for key, ours in lists.items():
         theirs = (sizing.value(key) or "").split(",")

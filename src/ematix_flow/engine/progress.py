@@ -51,6 +51,7 @@ def _polling(context: Any, callback: Report) -> Iterator[None]:
 
     def poll() -> None:
         tracker = context.statusTracker()
+        last: StageProgress | None = None
         while not stop.wait(_POLL_SECONDS):
             running = 0
             active = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
@@ -59,8 +60,10 @@ def _polling(context: Any, callback: Report) -> Iterator[None]:
             for stage in filter(None, active):
                 running += stage.numActiveTasks
                 seen[stage.stageId] = (stage.numCompletedTasks, stage.numTasks)
-            if seen:
-                callback(_summed(seen.values(), running))
+            told = _summed(seen.values(), running)
+            if seen and told != last:
+                last = told
+                callback(told)
 
     def poll_quietly() -> None:
         with suppress(Exception):  # the JVM went away: there is no progress to show

@@ -109,7 +109,9 @@ def size(
         chosen += _loopback()
     settings = {setting.key: setting for setting in chosen}
     for key, value in (overrides or {}).items():
-        settings[key] = Setting(key, value, f"set in {set_in}")
+        # Java options add up: theirs come last and win, ours (UTC) stay.
+        ours = f"{settings[key].value} " if key == JAVA_OPTIONS and key in settings else ""
+        settings[key] = Setting(key, f"{ours}{value}", f"set in {set_in}")
     return Sizing(tuple(settings.values()))
 
 

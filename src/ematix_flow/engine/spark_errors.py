@@ -15,6 +15,7 @@ from ematix_flow.errors import (
     EngineError,
     EngineUnreachable,
     FlowError,
+    NotSupported,
     QueryError,
     SourceError,
     UserCodeError,
@@ -74,6 +75,8 @@ def _from_pyspark(error: BaseException, where: Location | str | None) -> FlowErr
             return _unreachable(where)
         case "PythonException":
             return _from_python(str(error), where)
+        case "PySparkNotImplementedError":
+            return NotSupported(f"this engine cannot do it: {first_line(str(error))}", where=where)
         case _:
             facts = read_text(full_text(error))
             return _from_facts(facts, analysis=_is_analysis(error), where=where)
@@ -135,7 +138,9 @@ def _from_python(text: str, where: Location | str | None) -> UserCodeError:
 def _from_py4j(error: BaseException, where: Location | str | None) -> FlowError:
     if type(error).__name__ == "Py4JJavaError":
         return _from_facts(read_text(str(error)), analysis=False, where=where)
-    return _jvm_gone(where)
+    if type(error).__name__ == "Py4JNetworkError":
+        return _jvm_gone(where)
+    return EngineError(f"Spark's Python side failed: {first_line(str(error))}", where=where)
 
 
 def _came_through_py4j(error: BaseException) -> bool:

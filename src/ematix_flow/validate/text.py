@@ -47,7 +47,7 @@ _WHOLE = r"^[+-]?[0-9]+(\.0*)?\z"
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 # Nanoseconds are microseconds where their last digits are 0.
 _TIME = r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.([0-9]{1,6}|[0-9]{6}0{1,3}))?)?"
-_ZONE = " ?(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+_ZONE = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 _PATTERNS: dict[type[DataType], str] = {
     Date: rf"^{_DATE}\z",
     Timestamp: rf"^{_DATE}({_TIME})?\z",
@@ -86,12 +86,15 @@ def _in_a_zone(text: Column) -> Column:
     """Say UTC where no zone is named: the session's zone must not decide."""
     from pyspark.sql import functions
 
-    # Sail wants the colon, and no engine a date alone with a zone.
-    spelt = functions.regexp_replace(text, r"([+-][0-9]{2})([0-9]{2})\z", "$1:$2")
+    def ending(pattern: str, suffix: str) -> tuple[Column, Column]:
+        return text.rlike(rf"^{_DATE}{pattern}\z"), functions.concat(text, functions.lit(suffix))
+
+    # No engine reads every spelling: +01 and +0100 become +01:00.
     return (
-        functions.when(text.rlike(rf"^{_DATE}\z"), functions.concat(text, functions.lit("T00:00Z")))
-        .when(text.rlike(rf"^{_DATE}{_TIME}\z"), functions.concat(text, functions.lit("Z")))
-        .otherwise(spelt)
+        functions.when(*ending(_TIME, "Z"))
+        .when(*ending("", "T00:00Z"))
+        .when(*ending(_TIME + "[+-][0-9]{2}", ":00"))
+        .otherwise(functions.regexp_replace(text, r"([+-][0-9]{2})([0-9]{2})\z", "$1:$2"))
     )
 
 
@@ -122,11 +125,13 @@ def _is_another_number(text: Column, cast: Column) -> Column:
     finite = text.rlike(_NUMBER)
     overflown = functions.abs(value) == float("inf")
     vanished = (value == 0.0) & text.rlike(_NOT_ZERO)
-    as_bigint = text.try_cast("bigint")
-    same_bigint = (value.try_cast("bigint") == as_bigint) & (value < BEYOND_BIGINT)
+    whole = text.try_cast("bigint")
+    same = (value.try_cast("bigint") == whole) & (value < BEYOND_BIGINT)
     # Longer numbers come back where the shortest spelling of the stored value is the text's.
     same_spelling = cast.cast("string").try_cast(_WIDEST) == text.try_cast(_WIDEST)
-    comes_back = functions.coalesce(same_bigint, same_spelling, functions.lit(False))
+    comes_back = functions.when(whole.isNotNull(), same).otherwise(
+        functions.coalesce(same_spelling, functions.lit(False))
+    )
     return functions.when(
         finite, overflown | vanished | (text.rlike(_WHOLE) & ~comes_back)
     ).otherwise(~text.rlike(_NOT_FINITE))

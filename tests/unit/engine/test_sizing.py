@@ -8,7 +8,7 @@ from subprocess import run
 import pytest
 
 from ematix_flow.engine.machine import GIB, Machine
-from ematix_flow.engine.sizing import MIB, Setting, size
+from ematix_flow.engine.sizing import JAVA_OPTIONS, MIB, Setting, size
 
 LAPTOP = Machine(cores=4, memory_bytes=16 * GIB)
 
@@ -95,3 +95,8 @@ def test_sizing_needs_no_pyspark():
         "sys.exit(any(name in sys.modules for name in ('pyspark', 'pandas', 'pyarrow', 'grpc')))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_users_java_options_are_added_to_ours():
+    sized = size(Machine(cores=2, memory_bytes=8 * GIB), None, {JAVA_OPTIONS: "-Dx=1"})
+    assert sized.value(JAVA_OPTIONS).endswith("-Duser.timezone=UTC -Dx=1")
