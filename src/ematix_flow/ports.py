@@ -36,6 +36,8 @@ class ActualColumn:
     name: str
     type: str
     nullable: bool
+    primary_key: bool | None = None
+    """Whether it is part of the key; None where the database does not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,9 @@ def table(cls: Class | None = None, *, name: str | None = None, schema: str | No
 
     def declare(cls: Class) -> Class:
         spec = Table(
-            name=TableName(name=name or _snake_case(cls.__name__), schema=schema),
+            name=TableName(
+                name=_table_name(name or _snake_case(cls.__name__), location), schema=schema
+            ),
             columns=columns_of(cls, location),
             location=location,
         )
@@ -138,6 +140,16 @@ def _name(name: str, location: Location) -> str:
     if not re.fullmatch(r"[A-Za-z_][\w.\-]{0,99}", name):
         raise DeclarationError(
             f"{name!r} cannot name a pipeline: a letter first, then letters, digits, _ . -",
+            where=location,
+        )
+    return name
+
+
+def _table_name(name: str, location: Location) -> str:
+    if name.casefold().startswith("_flow_"):
+        raise DeclarationError(
+            f"{name!r} cannot name a table: names that begin with _flow_ are for the ledger, "
+            "the fence and staging",
             where=location,
         )
     return name

@@ -6,6 +6,7 @@ port is tried first, then the protocol, each with a deadline.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import socket
 from typing import Any
@@ -15,6 +16,7 @@ from ematix_flow.engine.choice import ConnectAddress, connect_address
 from ematix_flow.errors import EngineError, EngineUnreachable
 
 PREFLIGHT_SECONDS = 5.0
+_PING = "/grpc.health.v1.Health/Check"
 # After the first answer, a server that goes away is waited for this often: about 30 s.
 _RETRIES = 6
 _SLOWEST_RETRY_MS = 10_000
@@ -34,17 +36,18 @@ def preflight(url: str, *, seconds: float = PREFLIGHT_SECONDS) -> None:
         raise EngineError(
             f"{address.printable} is not a Spark Connect address: {redact(error.getMessage())}"
         ) from None
-    ready = grpc.channel_ready_future(channel)
     try:
-        ready.result(timeout=seconds)
-    except grpc.FutureTimeoutError:
-        raise EngineUnreachable(
-            f"{address.printable} accepts connections but does not answer as a Spark Connect "
-            f"server{_tls_remark(address)} (waited {seconds:g} s)",
-            hint=_tls_hint(address),
-        ) from None
+        # Any answer will do, a refusal too. (grpc's own test of readiness polls every 0.2 s.)
+        ping: Any = channel.unary_unary(_PING)
+        ping(b"", timeout=seconds, wait_for_ready=True)
+    except grpc.RpcError as error:
+        if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise EngineUnreachable(
+                f"{address.printable} accepts connections but does not answer as a Spark Connect "
+                f"server{_tls_remark(address)} (waited {seconds:g} s)",
+                hint=_tls_hint(address),
+            ) from None
     finally:
-        ready.cancel()
         channel.close()
 
 
@@ -55,6 +58,25 @@ def patience(session: Any) -> None:
     session.client.set_retry_policies(
         [DefaultPolicy(max_retries=_RETRIES, max_backoff=_SLOWEST_RETRY_MS)]
     )
+
+
+def quiet_exit(client: Any) -> None:
+    """Keep *client* from asking the server once more when the process ends.
+
+    It would empty a cache that goes with the session anyway, and hang on a server that hangs.
+    """
+    cleanup: Any = getattr(client, "_cleanup_ml_cache", None)
+    atexit.unregister(cleanup)
+
+
+def retire(client: Any) -> None:
+    """Close *client* for good.
+
+    pyspark closes it again whenever its session is garbage-collected; in the middle of another
+    client's work that waits for a lock which its own thread holds: forever.
+    """
+    client.close()
+    client.close = lambda: None
 
 
 def check_version(server: str, address: str) -> tuple[str, ...]:

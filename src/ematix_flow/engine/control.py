@@ -30,13 +30,14 @@ class ControlServer:
 
     def __init__(
         self,
-        path: Path,
+        listener: socket.socket,
         *,
         facts: dict[str, Any],
         active: Callable[[], int],
         clock: Clock,
     ) -> None:
         """
+        :param listener: What `listen` returned.
         :param facts: What `status` and `use` tell besides the counts (pid, port ...).
         :param active: How many executions Spark is working on right now.
         """
@@ -47,9 +48,7 @@ class ControlServer:
         self._lock = threading.Lock()
         self._leases = 0
         self._last_used = clock.monotonic()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(str(path))
-        self._socket.listen()
+        self._socket = listener
         threading.Thread(target=self._accept, name="control", daemon=True).start()
 
     def close(self) -> None:
@@ -60,15 +59,18 @@ class ControlServer:
 
     def idle_seconds(self) -> float:
         """Return for how long nobody has used the server; 0 while someone does."""
+        active = self._active()
         with self._lock:
-            if self._leases or self._active():
+            if self._leases or active:
                 self._last_used = self._clock.monotonic()
             return self._clock.monotonic() - self._last_used
 
     def stop_if_idle_for(self, seconds: float) -> bool:
         """Begin to stop when nobody has used the server for *seconds*."""
-        if self.idle_seconds() < seconds:
-            return False
+        return self.idle_seconds() >= seconds and self.stop_if_unused()
+
+    def stop_if_unused(self) -> bool:
+        """Begin to stop unless somebody uses the server right now."""
         return bool(self._stop(force=False).get("ok"))
 
     def _accept(self) -> None:
@@ -99,6 +101,7 @@ class ControlServer:
         return {
             "ok": True,
             **self._facts,
+            "stopping": self.stopping.is_set(),
             "leases": leases,
             "active": self._active(),
             "idle_seconds": round(self.idle_seconds(), 1),
@@ -121,12 +124,25 @@ class ControlServer:
                 self._last_used = self._clock.monotonic()
 
     def _stop(self, *, force: bool) -> dict[str, Any]:
+        # Spark is asked outside the lock: a JVM that hangs must not keep runs from being told.
+        active = 0 if force else self._active()
         with self._lock:
-            active = self._active()
             if (self._leases or active) and not force:
                 return {"ok": False, "reason": "busy", "leases": self._leases, "active": active}
             self.stopping.set()
         return {"ok": True}
+
+
+def listen(path: Path) -> socket.socket:
+    """Open the socket that a `ControlServer` will answer on."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        listener.listen()
+    except BaseException:
+        listener.close()
+        raise
+    return listener
 
 
 def ask(

@@ -10,9 +10,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
+import shlex
+import signal
+import struct
 import subprocess
 import sys
-import warnings
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +31,14 @@ from ematix_flow.errors import EngineError
 LOG_LIMIT_BYTES = 10 * 1024 * 1024
 _EXIT_SECONDS = 20
 _TAIL_LINES = 8
+_POLL_SECONDS = 0.02
+_LOCAL_SECONDS = 120.0
+_CLUSTER_SECONDS = 900.0  # spark-submit may have packages to fetch first
+# What spark-submit reads itself. The JVM shows its command line to every user of the machine.
+_LAUNCH = re.compile(
+    r"spark\.(driver|jars|files|archives|submit|log|kerberos)(\.|$)"
+    r"|spark\.(master|app\.name)$"
+)
 
 
 def open_log(path: Path) -> IO[bytes]:
@@ -39,42 +52,103 @@ def open_log(path: Path) -> IO[bytes]:
 def start_jvm(conf: Mapping[str, str], *, java: Java, log: Path) -> Any:
     """Start a JVM with Spark in it and return pyspark's gateway to it.
 
-    Everything in *conf* is visible on the JVM's command line; secrets are set
-    later, on the context.
+    Of *conf* only what the start needs is used, for a command line can be read by everyone
+    on the machine; the rest is set later, on the context.
     """
+    needed = {key: value for key, value in conf.items() if _LAUNCH.match(key)}
     try:
-        return _start(conf, java, log)
+        return _start(needed, java, log)
     except EngineError:
-        options = conf.get(JAVA_OPTIONS, "").split()
+        options = needed.get(JAVA_OPTIONS, "").split()
         kept = [option for option in options if not is_archive_option(option)]
         if kept == options:
             raise
         # A damaged class archive crashes the JVM; it must not cost the run, nor the next one.
-        gateway = _start({**conf, JAVA_OPTIONS: " ".join(kept)}, java, log)
+        gateway = _start({**needed, JAVA_OPTIONS: " ".join(kept)}, java, log)
         discard_archive(options)
         return gateway
 
 
 def _start(conf: Mapping[str, str], java: Java, log: Path) -> Any:
-    from pyspark import SparkConf
-    from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
 
-    spark_conf = SparkConf(loadDefaults=False)
-    spark_conf.setAll(list(conf.items()))
-    with open_log(log) as output, warnings.catch_warnings():
+    join: Any = launch_gateway
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit started us, and has a JVM
+        return join()
+    with tempfile.TemporaryDirectory() as directory, open_log(log) as output:
         begin = output.tell()
-        # Python 3.12 warns about pyspark's way of starting a process beside threads.
-        warnings.simplefilter("ignore", DeprecationWarning)
+        file = Path(directory) / "gateway"
+        process = subprocess.Popen(
+            _command(conf),
+            env={
+                **os.environ,
+                "SPARK_CONNECT_MODE": "0",
+                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(file),
+            },
+            stdin=subprocess.PIPE,  # the JVM ends when this does, so also when we are killed
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is for us
+        )
         try:
-            start: Any = launch_gateway
-            return start(spark_conf, popen_kwargs={"stdout": output, "stderr": output})
-        except PySparkRuntimeError:
-            raise EngineError(
-                f"Spark's JVM did not start ({java})",
-                details=_tail(log, begin),
-                hint=f"the whole log is in {log}",
-            ) from None
+            local = conf["spark.master"].startswith("local")
+            problem = _wait_for(file, process, _LOCAL_SECONDS if local else _CLUSTER_SECONDS)
+            if problem is not None:
+                raise EngineError(
+                    f"Spark's JVM did not start{problem} ({java})",
+                    details=_tail(log, begin),
+                    hint=f"the whole log is in {log}",
+                )
+            with _gateway_environment(file):
+                gateway = join()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            _reap(process)
+            raise
+    gateway.proc = process
+    return gateway
+
+
+def _command(conf: Mapping[str, str]) -> list[str]:
+    from pyspark.find_spark_home import _find_spark_home
+
+    home: Any = _find_spark_home
+    settings = [part for item in conf.items() for part in ("--conf", "=".join(item))]
+    more = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    return [str(Path(home()) / "bin" / "spark-submit"), *settings, *more]
+
+
+def _wait_for(file: Path, process: subprocess.Popen[bytes], seconds: float) -> str | None:
+    """Return None once the JVM has said, in *file*, where it is; else what went wrong."""
+    deadline = time.monotonic() + seconds
+    while not file.exists():
+        if process.poll() is not None:
+            return ""
+        if time.monotonic() > deadline:
+            return f" within {seconds:g} s"
+        time.sleep(_POLL_SECONDS)
+    return None
+
+
+@contextlib.contextmanager
+def _gateway_environment(file: Path) -> Iterator[None]:
+    """Tell pyspark of a JVM that is up: this is how spark-submit does it, too."""
+    content = file.read_bytes()  # two big-endian numbers: port and length; then the secret
+    port, length = struct.unpack_from("!ii", content)
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = content[8 : 8 + length].decode()
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    process.wait()
 
 
 def quiet_pyspark() -> None:
@@ -133,7 +207,9 @@ def jvm_environment(java: Java, *, local: bool) -> Iterator[None]:
     else:
         wanted["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
     # Left over from a Connect session, these would turn the new session into a remote one.
-    unwanted = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE")
+    unwanted = ["SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE"]
+    if local:
+        unwanted.append("PYSPARK_SUBMIT_ARGS")  # a shell profile's `--packages` is not ours
     before = {name: os.environ.get(name) for name in (*wanted, *unwanted)}
     os.environ.update(wanted)
     for name in unwanted:

@@ -6,18 +6,26 @@ pays neither for a JVM nor for cold code.
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import select
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ematix_flow.engine.control import ask
 from ematix_flow.engine.fingerprint import fingerprint_of
 from ematix_flow.engine.launch import open_log
-from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+from ematix_flow.engine.server_files import (
+    ServerFiles,
+    ServerState,
+    remove_socket_directory,
+    socket_path,
+)
 from ematix_flow.engine.server_status import ServerStatus, look
 from ematix_flow.engine.wanted import Wanted
 from ematix_flow.errors import EngineError
@@ -37,10 +45,13 @@ def start(
         state = files.read()
         if state is not None:
             now = look(files, state, wanted)
-            if now.standing == "up" and not now.differences:
+            if now.standing == "up" and not now.stopping and not now.differences:
                 return now
             make_way(files, state, now)
-        spawn(files, wanted, idle_minutes)
+        try:
+            spawn(files, wanted, idle_minutes)
+        except OSError as error:
+            raise EngineError(f"the warm server did not start: {error}") from error
     return status(state_dir, wanted)
 
 
@@ -55,7 +66,8 @@ def stop(state_dir: Path, *, force: bool = False) -> ServerStatus:
             return ServerStatus(standing="down")
         now = look(files, state, None)
         if force and now.standing == "unresponsive":
-            os.kill(state.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(state.pid, signal.SIGKILL)
             _wait_until_gone(state)
             files.forget(state)
         else:
@@ -77,12 +89,14 @@ def make_way(
 ) -> None:
     """Bring down the server of *state*, or raise because it works or does not answer."""
     if now.standing == "unresponsive":
-        raise EngineError(
-            f"the warm server (pid {state.pid}) is there but does not answer",
-            hint="flow engine stop --force",
-        )
+        raise _mute(state)
     if now.standing == "up":
-        answer = ask(state.socket, "stop", force=force)
+        try:
+            answer = ask(state.socket, "stop", force=force)
+        except (FileNotFoundError, ConnectionError):
+            answer = {"ok": True}  # it went by itself
+        except OSError:
+            raise _mute(state) from None
         if not answer.get("ok"):
             raise EngineError(
                 f"the warm server (pid {state.pid}) is busy: {answer.get('leases', 0)} run(s), "
@@ -93,9 +107,16 @@ def make_way(
     files.forget(state)
 
 
+def _mute(state: ServerState) -> EngineError:
+    return EngineError(
+        f"the warm server (pid {state.pid}) is there but does not answer",
+        hint="flow engine stop --force",
+    )
+
+
 def _wait_until_gone(state: ServerState) -> None:
     deadline = time.monotonic() + _STOP_SECONDS
-    while alive(state.pid):
+    while state.there:
         if time.monotonic() > deadline:
             raise EngineError(
                 f"the warm server (pid {state.pid}) did not stop within {_STOP_SECONDS:g} s",
@@ -108,59 +129,77 @@ def spawn(files: ServerFiles, wanted: Wanted, idle_minutes: float) -> None:
     """Start the supervisor, detached, and wait until it says that it is ready."""
     conf = wanted.conf_for(wanted.connectors)
     files.create()
-    files.new_token()
-    files.write_launch(
-        {
-            "master": conf.master,
-            "values": dict(conf.values),
-            "session": dict(conf.session),
-            "java": {
-                "home": str(wanted.java.home),
-                "version": wanted.java.version,
-                "origin": wanted.java.origin,
-            },
-            "fingerprint": fingerprint_of(conf, wanted.java).to_json(),
-            "connectors": list(wanted.connectors),
-            "idle_minutes": idle_minutes,
-        }
-    )
+    socket = socket_path()
+    launch = {
+        "master": conf.master,
+        "values": dict(conf.values),
+        "session": dict(conf.session),
+        "java": {
+            "home": str(wanted.java.home),
+            "version": wanted.java.version,
+            "origin": wanted.java.origin,
+        },
+        "fingerprint": fingerprint_of(conf, wanted.java).to_json(),
+        "connectors": list(wanted.connectors),
+        "idle_minutes": idle_minutes,
+        "socket": str(socket),
+        "nonce": secrets.token_hex(16),
+        "token": secrets.token_hex(32),
+    }
+    try:
+        _bring_up(files, json.dumps(launch).encode())
+    except BaseException:
+        claim = files.read()
+        if claim is not None and claim.nonce == launch["nonce"]:
+            files.forget(claim)
+        remove_socket_directory(socket)
+        raise
+
+
+def _bring_up(files: ServerFiles, launch: bytes) -> None:
+    """Start the supervisor; if it does not come up, or we must go, it goes too."""
     reading, writing = os.pipe()
     module = "ematix_flow.engine.server_process"
-    command = [sys.executable, "-P", "-m", module, str(files.state_dir), str(writing)]
     try:
-        with open_log(files.log) as log:
-            subprocess.run(  # the supervisor forks itself free; this child ends at once
-                command,
-                cwd=files.directory,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(writing,),
-                start_new_session=True,
-                check=False,
-            )
-    finally:
-        os.close(writing)
-    try:
-        word = _word_from(reading)
+        try:
+            with open_log(files.log) as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", module, str(files.state_dir), str(writing)],
+                    cwd=files.directory,
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(writing,),
+                    start_new_session=True,
+                )
+        finally:
+            os.close(writing)
+        try:
+            process.communicate(launch)  # it forks itself free; this child ends at once
+            word = _word_from(reading)
+            if word != "ready":
+                raise EngineError(
+                    f"the warm server did not start: {word or 'it ended without a word'}",
+                    hint=f"see {files.log}",
+                )
+        except BaseException:
+            with suppress(ProcessLookupError, PermissionError):  # macOS: a group of zombies
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
     finally:
         os.close(reading)
-    if word != "ready":
-        raise EngineError(
-            f"the warm server did not start: {word or 'it ended without a word'}",
-            hint=f"see {files.log}",
-        )
 
 
 def _word_from(reading: int) -> str:
-    """Return what the supervisor says; nothing when it dies first or takes too long."""
+    """Return what the supervisor says; nothing when it dies first."""
     deadline = time.monotonic() + _START_SECONDS
     received = b""
-    while (left := deadline - time.monotonic()) > 0:
+    while True:
+        left = max(0.0, deadline - time.monotonic())
         if not select.select([reading], [], [], left)[0]:
-            break
+            return f"it took longer than {_START_SECONDS:g} s"
         part = os.read(reading, 65536)
         if not part:
-            break
+            return received.decode(errors="replace").strip()
         received += part
-    return received.decode(errors="replace").strip()

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,44 +22,58 @@ from ematix_flow.engine.fingerprint import Fingerprint
 from ematix_flow.errors import EngineError
 
 _SOCKET_PREFIX = "ematix-flow-"
+_LONGEST_SOCKET_PATH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerState:
-    """The claim of a running server."""
+    """The claim of a running server.
+
+    :param born: When its process started, in the kernel's words: pids are used again.
+    :param nonce: Tells this server from every other one.
+    """
 
     pid: int
+    born: str
+    nonce: str
     port: int
     socket: Path
     fingerprint: Fingerprint
     connectors: tuple[str, ...]
     started_at: str
     idle_minutes: float
+    token: str = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it is stored."""
-        return {
-            "pid": self.pid,
-            "port": self.port,
-            "socket": str(self.socket),
-            "fingerprint": self.fingerprint.to_json(),
-            "connectors": list(self.connectors),
-            "started_at": self.started_at,
-            "idle_minutes": self.idle_minutes,
-        }
+        return {**asdict(self), "socket": str(self.socket)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ServerState:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote, and keep its token out of every output."""
+        token = str(data["token"])
+        register_secret(token)
         return cls(
             pid=int(data["pid"]),
+            born=str(data["born"]),
+            nonce=str(data["nonce"]),
             port=int(data["port"]),
             socket=Path(data["socket"]),
             fingerprint=Fingerprint.from_json(data["fingerprint"]),
             connectors=tuple(data["connectors"]),
             started_at=str(data["started_at"]),
             idle_minutes=float(data["idle_minutes"]),
+            token=token,
         )
+
+    @property
+    def there(self) -> bool:
+        """Say whether the server's process is there."""
+        return alive(self.pid) and self.born == born(self.pid)
+
+    def is_same(self, other: ServerState) -> bool:
+        """Say whether both are claims of one server."""
+        return (self.pid, self.nonce) == (other.pid, other.nonce)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +93,8 @@ class ServerFiles:
         return self.state_dir / "logs" / "server.log"
 
     @property
-    def launch(self) -> Path:
-        """Return what the supervisor is told at its start."""
-        return self.directory / "launch.json"
-
-    @property
     def _state(self) -> Path:
         return self.directory / "server.json"
-
-    @property
-    def _token(self) -> Path:
-        return self.directory / "token"
 
     def create(self) -> None:
         """Make the directory, readable by its owner alone."""
@@ -112,35 +116,24 @@ class ServerFiles:
         """Publish the claim; from here on runs can find the server."""
         write_whole(self._state, json.dumps(state.to_json()).encode(), mode=PRIVATE_FILE)
 
-    def write_launch(self, launch: dict[str, Any]) -> None:
-        """Leave word for a supervisor that is about to start."""
-        write_whole(self.launch, json.dumps(launch).encode(), mode=PRIVATE_FILE)
-
     def forget(self, state: ServerState) -> None:
-        """Remove what the server of *state* left behind, unless another one replaced it."""
+        """Remove what the server of *state* left behind; another one's claim stays."""
         current = self.read()
-        if current is not None and (current.pid, current.socket) != (state.pid, state.socket):
-            return
-        for path in (self._state, self._token, self.launch):
+        if current is not None and current.is_same(state):
             with suppress(FileNotFoundError):
-                path.unlink()
+                self._state.unlink()
         remove_socket_directory(state.socket)
 
-    def new_token(self) -> str:
-        """Make and store a fresh token, and keep it out of every output."""
-        token = secrets.token_hex(32)
-        register_secret(token)
-        write_whole(self._token, token.encode(), mode=PRIVATE_FILE)
-        return token
-
-    def token(self) -> str | None:
-        """Return the stored token."""
+    def lost(self, state: ServerState) -> bool:
+        """Say whether nobody can find the server of *state* any more."""
         try:
-            token = self._token.read_text("utf-8").strip()
+            self._state.stat()
+        except FileNotFoundError:
+            return True
         except OSError:
-            return None
-        register_secret(token)
-        return token
+            return False
+        current = self.read()  # one that cannot be read just now is no proof
+        return current is not None and not current.is_same(state)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -153,8 +146,12 @@ class ServerFiles:
 
 
 def socket_path() -> Path:
-    """Return a path for a control socket: short (108 bytes is the limit) and private."""
-    return Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX)) / "control"
+    """Return a path for a control socket: private, and short (macOS allows 104 bytes)."""
+    path = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX)) / "control"
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    remove_socket_directory(path)
+    return Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir="/tmp")) / "control"
 
 
 def remove_socket_directory(socket: Path) -> None:
@@ -171,8 +168,17 @@ def alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
+    return _stat(pid)[:1] != ["Z"]
+
+
+def born(pid: int) -> str:
+    """Return when a process started, in a form to compare; "" where the system does not say."""
+    return "".join(_stat(pid)[19:20])
+
+
+def _stat(pid: int) -> list[str]:
+    """Return what follows the name in the kernel's line on a process."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return True  # no /proc here (macOS), or gone between the two looks
-    return stat.rpartition(")")[2].split()[:1] != ["Z"]
+        return []  # no /proc here (macOS), or the process is gone

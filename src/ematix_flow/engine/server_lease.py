@@ -37,9 +37,16 @@ def use(state_dir: Path, wanted: Wanted) -> tuple[Lease | None, tuple[str, ...]]
     state = files.read()
     if state is None:
         return None, ()
-    lease, trouble = _hold(files, state, wanted)
+    lease, trouble = _hold(state, wanted)
     if lease is not None:
         return lease, ()
+    try:
+        return _heal(files, wanted, trouble)
+    except (FlowError, OSError) as error:
+        return None, (f"{trouble} ({error})",)
+
+
+def _heal(files: ServerFiles, wanted: Wanted, trouble: str) -> tuple[Lease | None, tuple[str, ...]]:
     with files.locked():
         state = files.read()
         if state is None:
@@ -49,6 +56,8 @@ def use(state_dir: Path, wanted: Wanted) -> tuple[Lease | None, tuple[str, ...]]
             case "stale":
                 files.forget(state)
                 return None, (f"the warm server (pid {state.pid}) is gone; its state was removed",)
+            case "up" if now.stopping:
+                return None, (trouble,)
             case "up" if now.differences and not now.busy:
                 return _replace(files, state, now, wanted)
             case "up" if now.differences:
@@ -68,20 +77,19 @@ def _replace(
     except FlowError as error:
         return None, (f"the warm server does not suit ({reason}) and was not restarted: {error}",)
     fresh = files.read()
-    lease, trouble = _hold(files, fresh, wanted) if fresh else (None, "the warm server left")
+    lease, trouble = _hold(fresh, wanted) if fresh else (None, "the warm server left")
     return lease, (f"the warm server was restarted: {reason}",) if lease else (trouble,)
 
 
-def _hold(files: ServerFiles, state: ServerState, wanted: Wanted) -> tuple[Lease | None, str]:
-    token = files.token()
+def _hold(state: ServerState, wanted: Wanted) -> tuple[Lease | None, str]:
     try:
         answer, connection = hold(state.socket)
     except OSError as error:
         return None, f"the warm server (pid {state.pid}) does not answer: {error}"
     differences = state.fingerprint.differences(wanted.fingerprint())
-    if not answer.get("ok") or token is None or differences or answer.get("pid") != state.pid:
+    if not answer.get("ok") or differences or answer.get("pid") != state.pid:
         connection.close()
         reason = differences[0] if differences else answer.get("reason") or "its state changed"
         return None, f"the warm server was not used: {reason}"
     address = f"sc://localhost:{answer['port']}"
-    return Lease(address=address, url=f"{address}/;token={token}", connection=connection), ""
+    return Lease(address=address, url=f"{address}/;token={state.token}", connection=connection), ""

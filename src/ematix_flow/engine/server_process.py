@@ -13,18 +13,18 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.clock import SystemClock, iso
+from ematix_flow._base.redact import register_secret
 from ematix_flow.engine.classic_conf import ClassicConf
-from ematix_flow.engine.control import ControlServer
+from ematix_flow.engine.control import ControlServer, listen
 from ematix_flow.engine.fingerprint import Fingerprint
 from ematix_flow.engine.java import Java
 from ematix_flow.engine.launch import stop_jvm
-from ematix_flow.engine.server_files import ServerFiles, ServerState, socket_path
+from ematix_flow.engine.server_files import ServerFiles, ServerState, born, remove_socket_directory
 from ematix_flow.engine.session import classic_session, connect_session
 from ematix_flow.engine.warmup import exercise
 from ematix_flow.errors import FlowError
@@ -46,17 +46,17 @@ _CONNECT = {
 
 
 def main(state_dir: Path, writing: int) -> None:
-    """Run the server until it should end.
+    """Run the server until it should end. What to start is read from standard input.
 
     :param writing: A pipe to whoever started us: one word, then it is closed.
     """
+    launch = json.load(sys.stdin)
     if os.fork():
         os._exit(0)  # nobody's child: it outlives the command that started it
-    files = ServerFiles(state_dir)
     said = _Word(writing)
     try:
         with ExitStack() as stack:
-            supervise(files, stack, said)
+            supervise(ServerFiles(state_dir), launch, stack, said)
     except FlowError as error:
         said(str(error))
         raise SystemExit(1) from None
@@ -65,41 +65,50 @@ def main(state_dir: Path, writing: int) -> None:
         raise
 
 
-def supervise(files: ServerFiles, stack: ExitStack, ready: Callable[[str], None]) -> None:
+def supervise(files: ServerFiles, launch: dict[str, Any], stack: ExitStack, said: _Word) -> None:
     """Bring the server up, say so, and keep watch."""
-    launch = json.loads(files.launch.read_text("utf-8"))
-    token = files.token() or files.new_token()
-    session = _spark(launch, files, token, stack)
+    socket = Path(launch["socket"])
+    stack.callback(remove_socket_directory, socket)
+    listener = stack.enter_context(closing(listen(socket)))
+    register_secret(launch["token"])
+    # Registered before Spark is, so that the claim goes after it: until then we can be asked.
+    goodbye = stack.enter_context(ExitStack())
+    session = _spark(launch, files, stack)
     service = _connect_service(session)
     port = int(service.localPort())
-    _warm(f"sc://localhost:{port}/;token={token}")
+    _warm(f"sc://localhost:{port}/;token={launch['token']}")
 
     clock = SystemClock()
     state = ServerState(
         pid=os.getpid(),
+        born=born(os.getpid()),
+        nonce=launch["nonce"],
         port=port,
-        socket=socket_path(),
+        socket=socket,
         fingerprint=Fingerprint.from_json(launch["fingerprint"]),
         connectors=tuple(launch["connectors"]),
         started_at=iso(clock.now()),
         idle_minutes=float(launch["idle_minutes"]),
+        token=launch["token"],
     )
-    stack.callback(files.forget, state)
     control = ControlServer(
-        state.socket,
+        listener,
         facts={"pid": state.pid, "port": port},
         active=lambda: _active(service),
         clock=clock,
     )
-    stack.callback(control.close)
+    goodbye.callback(control.close)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.stopping.set())
+    if not said.heard():
+        return  # whoever started us is gone: nobody asked for this server any more
+    goodbye.callback(files.forget, state)
     files.write(state)
-    ready("ready")
+    said("ready")
     _watch(files, state, control, session)
 
 
-def _spark(launch: dict[str, Any], files: ServerFiles, token: str, stack: ExitStack) -> Any:
+def _spark(launch: dict[str, Any], files: ServerFiles, stack: ExitStack) -> Any:
     java = launch["java"]
     session = classic_session(
         ClassicConf(
@@ -109,7 +118,7 @@ def _spark(launch: dict[str, Any], files: ServerFiles, token: str, stack: ExitSt
         ),
         java=Java(home=Path(java["home"]), version=java["version"], origin=java["origin"]),
         log=files.log,
-        secrets={_TOKEN: token},
+        secrets={_TOKEN: launch["token"]},
     )
     stack.callback(stop_jvm, session.sparkContext._gateway)
     stack.callback(_stop_quietly, session)
@@ -129,9 +138,8 @@ def _warm(url: str) -> None:
 def _watch(files: ServerFiles, state: ServerState, control: ControlServer, session: Any) -> None:
     jvm = session.sparkContext._gateway.proc
     while not control.stopping.wait(_TICK_SECONDS):
-        claim = files.read()
-        if claim is None or claim.pid != state.pid:
-            break  # the project is gone or another server took over: nobody can find us
+        if files.lost(state) and control.stop_if_unused():
+            break  # the project is gone or another server took over
         if jvm is not None and jvm.poll() is not None:
             break
         if control.stop_if_idle_for(state.idle_minutes * 60):
@@ -157,16 +165,29 @@ def _stop_quietly(session: Any) -> None:
 
 
 class _Word:
-    """One message to the starter, then silence."""
+    """One message to the starter, then silence; a starter that is gone is no error."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
+    def heard(self) -> bool:
+        """Say whether the starter still listens."""
+        return self._write("\n")
+
     def __call__(self, text: str) -> None:
+        self._write(text)
         if self._descriptor is not None:
-            os.write(self._descriptor, text.encode())
             os.close(self._descriptor)
             self._descriptor = None
+
+    def _write(self, text: str) -> bool:
+        if self._descriptor is None:
+            return False
+        try:
+            os.write(self._descriptor, text.encode())
+        except OSError:
+            return False
+        return True
 
 
 if __name__ == "__main__":

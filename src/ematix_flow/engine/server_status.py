@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ematix_flow.engine.control import ask
-from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+from ematix_flow.engine.server_files import ServerFiles, ServerState
 from ematix_flow.engine.wanted import Wanted
 
 Standing = Literal["up", "down", "stale", "unresponsive"]
@@ -17,6 +17,7 @@ class ServerStatus:
     """How the server stands."""
 
     standing: Standing
+    stopping: bool = False
     pid: int | None = None
     address: str | None = None
     started_at: str | None = None
@@ -37,6 +38,7 @@ class ServerStatus:
         """Return it as `flow engine status --format json` prints it."""
         return {
             "standing": self.standing,
+            "stopping": self.stopping,
             "pid": self.pid,
             "address": self.address,
             "started_at": self.started_at,
@@ -62,16 +64,15 @@ def look(files: ServerFiles, state: ServerState, wanted: Wanted | None) -> Serve
     }
     try:
         answer = ask(state.socket, "status")
-    except (FileNotFoundError, ConnectionError):
-        return ServerStatus(standing="stale", **known)
     except OSError:
-        standing: Standing = "unresponsive" if alive(state.pid) else "stale"
+        standing: Standing = "unresponsive" if state.there else "stale"
         return ServerStatus(standing=standing, **known)
     differences: tuple[str, ...] = ()
     if wanted is not None:
         differences = state.fingerprint.differences(wanted.fingerprint())
     return ServerStatus(
         standing="up",
+        stopping=bool(answer.get("stopping")),
         leases=int(answer.get("leases", 0)),
         active=int(answer.get("active", 0)),
         idle_seconds=float(answer.get("idle_seconds", 0.0)),

@@ -7,16 +7,19 @@ reconfigured and never stopped.
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, assert_never, cast
 
 from ematix_flow.engine import embedded
 from ematix_flow.engine.choice import EngineChoice
 from ematix_flow.engine.classic_conf import ClassicConf
-from ematix_flow.engine.connect import check_version, patience, preflight
+from ematix_flow.engine.connect import check_version, patience, preflight, quiet_exit, retire
 from ematix_flow.engine.connect_mode import connect_mode, connected
 from ematix_flow.engine.embedded import close_embedded
 from ematix_flow.engine.installed import require_classic, require_pyspark
@@ -86,12 +89,31 @@ def open_engine(
         yield engine
 
 
-def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> OpenEngine:
+@dataclass(frozen=True, kw_only=True)
+class Borrowed(OpenEngine):
+    """Sessions beside the caller's; as a context manager it gives them back."""
+
+    _sessions: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sessions.close()
+
+
+def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> Borrowed:
     """Run beside a session that the caller owns: same Spark, own views, own conf.
 
     :param settings: Conf of the run's own session; the caller's is left as it is.
     """
     classic = hasattr(session, "_jsparkSession")
+    sessions = ExitStack()
     report = EngineReport(
         engine="borrowed",
         mode="borrowed",
@@ -102,12 +124,48 @@ def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> 
     )
 
     def another() -> SparkSession:
-        beside: Any = session.newSession() if classic else _clone(session)
-        for key, value in (settings or {}).items():
-            beside.conf.set(key, value)
+        if classic:
+            return _configured(session.newSession(), settings or {})
+        beside = _clone(session)
+        quiet_exit(beside.client)
+        sessions.callback(_release, beside.client)
+        beside.conf._set_all(configs=dict(settings or {}), silent=True)
         return cast("SparkSession", beside)
 
-    return OpenEngine(session=another(), report=report, _another=another)
+    try:
+        return Borrowed(session=another(), report=report, _another=another, _sessions=sessions)
+    except BaseException:
+        sessions.close()
+        raise
+
+
+def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    for key, value in settings.items():
+        if session.conf.isModifiable(key):
+            session.conf.set(key, value)
+    return session
+
+
+def _release(client: Any) -> None:
+    """End a clone's session alone: its `stop()` might end the caller's server with it."""
+    with suppress(Exception):  # the server may be gone; the run's own outcome stands
+        client.release_session()
+    with suppress(Exception):
+        retire(client)
+
+
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep Ctrl-C as it is: pyspark's handler outlives its context, and then fails."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None:  # None: it was not set from Python
+            signal.signal(signal.SIGINT, before)
 
 
 def _clone(session: Any) -> Any:
@@ -129,20 +187,20 @@ def classic_session(
 ) -> SparkSession:
     """Start a JVM and build the classic session in it.
 
-    :param secrets: Conf that must not be seen on the JVM's command line.
+    :param secrets: Conf that is not the user's, and must not be seen either.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     quiet_pyspark()
-    values = {**conf.values, **conf.session}
+    values = {**conf.values, **conf.session, **(secrets or {})}
     local = conf.master.startswith("local")
     with jvm_environment(java, local=local):
-        gateway = start_jvm(values, java=java, log=log)
+        gateway = start_jvm({**values, "spark.master": conf.master}, java=java, log=log)
         try:
             spark_conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
-            spark_conf.setAll([*values.items(), *(secrets or {}).items()])
-            with translating():
+            spark_conf.setAll(list(values.items()))
+            with translating(), _own_interrupt():
                 return SparkSession(SparkContext(conf=spark_conf, gateway=gateway))
         except BaseException:
             stop_jvm(gateway)
@@ -155,8 +213,10 @@ def connect_session(url: str, settings: Mapping[str, str]) -> Any:
 
     quiet_pyspark()
     # Its class is not pyspark.sql.SparkSession, but a program may treat it as one.
-    session: Any = SparkSession.builder.remote(url).create()
+    with translating():
+        session: Any = SparkSession.builder.remote(url).create()
     try:
+        quiet_exit(session.client)
         patience(session)
         with translating():
             session.conf._set_all(configs=dict(settings), silent=True)
@@ -175,16 +235,22 @@ def _local(
     if choice.kind == "local" and batch and not embedded.in_use():
         lease, notes = use(state_dir, wanted)
         if lease is not None:
-            stack.callback(lease.close)
-            return _remote(
-                stack,
-                replace(choice, address=lease.address),
-                lease.url,
-                conf.session,
-                mode="warm",
-                java=str(wanted.java),
-                notes=notes,
-            )
+            warm = stack.enter_context(ExitStack())
+            warm.callback(lease.close)
+            try:
+                return _remote(
+                    warm,
+                    replace(choice, address=lease.address),
+                    lease.url,
+                    conf.session,
+                    mode="warm",
+                    java=str(wanted.java),
+                    notes=notes,
+                )
+            except EngineError as error:
+                warm.close()
+                trouble = f"the warm server did not answer ({error.what})"
+                notes = (*notes, f"{trouble}; this run started its own Spark")
     return _embed(stack, choice, conf, wanted.java, state_dir=state_dir, notes=notes)
 
 
@@ -208,11 +274,7 @@ def _embed(
     )
 
     def another() -> SparkSession:
-        session: SparkSession = base.newSession()
-        for key, value in conf.session.items():
-            if session.conf.isModifiable(key):
-                session.conf.set(key, value)
-        return session
+        return _configured(base.newSession(), conf.session)
 
     report = EngineReport(
         engine=choice.kind,
@@ -241,7 +303,8 @@ def _remote(
             "this process is using an embedded Spark and cannot open a remote one beside it",
             hint="wait for that run, or run this one in another process",
         )
-    preflight(url)
+    if choice.kind != "sail":  # which is in this process
+        preflight(url)
     stack.enter_context(connect_mode())
 
     def another() -> SparkSession:
@@ -264,6 +327,7 @@ def _remote(
     return OpenEngine(session=session, report=report, _another=another)
 
 
-def _stop(session: SparkSession) -> None:
+def _stop(session: Any) -> None:
     with suppress(Exception):  # the server may be gone; the run's own outcome stands
         session.stop()
+        retire(session.client)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ematix_flow.errors import DriftError
 from ematix_flow.ports import ActualColumn
@@ -19,13 +18,6 @@ from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sql.type_names import type_name
 
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedColumn(ActualColumn):
-    """A column of a database that also tells what its primary key is."""
-
-    primary_key: bool
 
 
 def check_drift(
@@ -62,7 +54,7 @@ def _column_problems(table: Table, actual: Sequence[ActualColumn], dialect: str)
 
 
 def _key_problems(table: Table, actual: Sequence[ActualColumn]) -> Iterator[str]:
-    keyed = [column for column in actual if isinstance(column, KeyedColumn)]
+    keyed = [column for column in actual if column.primary_key is not None]
     if len(keyed) < len(actual):
         return
     there = [column.name for column in keyed if column.primary_key]

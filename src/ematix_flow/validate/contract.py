@@ -45,27 +45,37 @@ def judge(frame: DataFrame, contract: Contract) -> DataFrame:
     from pyspark.sql import functions
 
     found = _match_columns(frame, contract)
-    raw = {
-        column.name: functions.col(_quoted(found[column.name])) for column in contract.table.columns
-    }
     types = {field.name: field.dataType for field in frame.schema.fields}
+    actual = {column.name: types[found[column.name]] for column in contract.table.columns}
     for column in contract.table.columns:
-        _require_nested_type(types[found[column.name]], column, contract)
-    cast = {
-        column.name: _cast(raw[column.name], types[found[column.name]], column)
-        for column in contract.table.columns
-    }
-    broken, value = functions.lit(None).cast("int"), functions.lit(None).cast("string")
+        _require_nested_type(actual[column.name], column, contract)
+    # Three projections, so that each cast and each rule is evaluated once per row.
+    raw = {name: f"_flow_raw_{number}" for number, name in enumerate(found)}
+    cast = {name: f"_flow_cast_{number}" for number, name in enumerate(found)}
+    paired = frame.select(
+        *(functions.col(_quoted(theirs)).alias(raw[name]) for name, theirs in found.items()),
+        *(
+            _cast(functions.col(_quoted(found[column.name])), actual[column.name], column).alias(
+                cast[column.name]
+            )
+            for column in contract.table.columns
+        ),
+    )
+    broken = functions.lit(None).cast("int")
     # Built backwards, so that the first rule of the first column is tried first.
     for rule in reversed(contract.rules):
-        breaks = _breaks(rule, raw[rule.column], cast[rule.column], types[found[rule.column]])
-        if breaks is None:
-            continue
-        broken = functions.when(breaks, functions.lit(rule.number)).otherwise(broken)
-        value = functions.when(breaks, raw[rule.column].cast("string")).otherwise(value)
-    return frame.select(
-        *(cast[column.name].alias(column.name) for column in contract.table.columns),
-        broken.alias(RULE_COLUMN),
+        values = functions.col(raw[rule.column]), functions.col(cast[rule.column])
+        breaks = _breaks(rule, *values, actual[rule.column])
+        if breaks is not None:
+            broken = functions.when(breaks, functions.lit(rule.number)).otherwise(broken)
+    value = functions.lit(None).cast("string")
+    for rule in contract.rules:
+        shown = functions.col(raw[rule.column]).cast("string")
+        is_it = functions.col(RULE_COLUMN) == rule.number
+        value = functions.when(is_it, shown).otherwise(value)
+    return paired.select("*", broken.alias(RULE_COLUMN)).select(
+        *(functions.col(cast[column.name]).alias(column.name) for column in contract.table.columns),
+        RULE_COLUMN,
         value.alias(VALUE_COLUMN),
     )
 

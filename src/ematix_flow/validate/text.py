@@ -86,13 +86,15 @@ def _in_a_zone(text: Column) -> Column:
     """Say UTC where no zone is named: the session's zone must not decide."""
     from pyspark.sql import functions
 
+    # No engine reads every spelling, so 12:00 becomes 12:00:00, and +01 and +0100 +01:00.
+    text = functions.regexp_replace(text, r"^(.{11}[0-9]{2}:[0-9]{2})([Z+-]|\z)", "$1:00$2")
+
     def ending(pattern: str, suffix: str) -> tuple[Column, Column]:
         return text.rlike(rf"^{_DATE}{pattern}\z"), functions.concat(text, functions.lit(suffix))
 
-    # No engine reads every spelling: +01 and +0100 become +01:00.
     return (
         functions.when(*ending(_TIME, "Z"))
-        .when(*ending("", "T00:00Z"))
+        .when(*ending("", "T00:00:00Z"))
         .when(*ending(_TIME + "[+-][0-9]{2}", ":00"))
         .otherwise(functions.regexp_replace(text, r"([+-][0-9]{2})([0-9]{2})\z", "$1:$2"))
     )

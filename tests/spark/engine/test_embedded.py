@@ -11,7 +11,7 @@ from tests.spark.engine.scripts import Scene, play
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
 
 CODE = """
-import subprocess
+import signal, subprocess
 from ematix_flow.engine.archive import archive_path
 from ematix_flow.engine.progress import watch
 
@@ -55,12 +55,19 @@ with engine(sizing=size(SMALL, 1000, {"spark.sql.shuffle.partitions": "5"})) as 
     lent.session.conf.set("spark.sql.shuffle.partitions", "3")
     seen["untouched"] = {row.key: row.value for row in owned.sql("SET").collect()} == before
 
-with engine(sizing=size(SMALL, 1000, {"spark.driver.memory": "1100m"})) as opened:
+secret = {"spark.hadoop.fs.s3a.secret.key": "canary-4716", "spark.driver.memory": "1100m"}
+os.environ["PYSPARK_SUBMIT_ARGS"] = "--version"  # spark-submit would print it, and end
+with engine(sizing=size(SMALL, 1000, secret)) as opened:
+    jvm = opened.session.sparkContext._gateway.proc.pid
+    hadoop = opened.session.sparkContext._jsc.hadoopConfiguration()
+    seen["secret"] = [
+        "canary" in Path(f"/proc/{jvm}/cmdline").read_text(), hadoop.get("fs.s3a.secret.key")]
     seen["restarted"] = [
         opened.session.sparkContext.applicationId != seen["app"], opened.session.range(3).count()]
 
 close_embedded()
 close_embedded()
+seen["interrupt"] = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 seen["children"] = subprocess.run(
     ["ps", "-o", "comm=", "--ppid", str(os.getpid())], capture_output=True, text=True
 ).stdout.split()
@@ -115,6 +122,14 @@ def test_the_next_run_reuses_it_in_a_session_of_its_own(scene):
 
 def test_other_start_up_settings_start_it_anew(scene):
     assert scene.seen["restarted"] == [True, 3]
+
+
+def test_a_secret_reaches_spark_but_not_the_command_line(scene):
+    assert scene.seen["secret"] == [False, "canary-4716"]
+
+
+def test_ctrl_c_stays_as_it_was(scene):
+    assert scene.seen["interrupt"]
 
 
 def test_a_borrowed_session_is_left_as_it_is(scene):

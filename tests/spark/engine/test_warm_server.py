@@ -93,7 +93,7 @@ def test_its_files_are_private(server):
 
 
 def test_its_token_is_on_no_command_line_and_in_no_log(server):
-    token = (server.files.directory / "token").read_text()
+    token = server.state.token
     for pid in descendants(server.state.pid):
         for name in ("cmdline", "environ"):
             with suppress(OSError):  # an idle Python worker may just have ended
@@ -165,7 +165,9 @@ for token in (";token=canary-wrong-token", ""):
     except FlowError as error:
         seen[token] = [type(error).__name__, str(error), time.monotonic() - begun]
 """
-    for kind, text, seconds in play(code, server.state_dir).seen.values():
+    seen = play(code, server.state_dir).seen
+    assert set(seen) == {";token=canary-wrong-token", ""}
+    for kind, text, seconds in seen.values():
         assert kind == "EngineAuthError"
         assert "canary" not in text
         assert seconds < 10
@@ -177,7 +179,7 @@ with engine("sc://localhost:{server.state.port}/;token=" + TOKEN) as opened:
     seen["report"] = opened.report.to_json()
     seen["count"] = opened.session.range(3).count()
 """
-    token = (server.files.directory / "token").read_text()
+    token = server.state.token
     scene = play(f"TOKEN = os.environ['TOKEN']\n{code}", server.state_dir, TOKEN=token)
     assert scene.seen["report"]["mode"] == "remote"
     assert scene.seen["count"] == 3
@@ -198,6 +200,67 @@ except FlowError as error:
     assert "sc://localhost:1" in text
     assert seconds < 10
     assert not (tmp_path / "state").exists()
+
+
+def test_a_server_that_refuses_a_run_does_not_fail_it(server):
+    code = """
+import dataclasses
+from ematix_flow.engine import session
+real = session.use
+def use(*arguments):
+    lease, notes = real(*arguments)
+    return dataclasses.replace(lease, url=lease.address + "/;token=canary-wrong-token"), notes
+session.use = use
+with engine() as opened:
+    seen["report"] = opened.report.to_json()
+    seen["count"] = opened.session.range(3).count()
+"""
+    scene = play(code, server.state_dir)
+    assert scene.seen["report"]["mode"] == "embedded"
+    (note,) = scene.seen["report"]["notes"]
+    assert note.startswith("the warm server did not answer (the Spark Connect server refuses us")
+    assert note.endswith("; this run started its own Spark")
+    assert scene.seen["count"] == 3
+    until(lambda: not status(server.state_dir).busy, "the lease is given back")
+
+
+def test_a_server_whose_jvm_hangs_does_not_hold_a_run_up(server):
+    (jvm,) = {
+        pid
+        for pid in descendants(server.state.pid)
+        if b"PythonGatewayServer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        or b"pyspark-shell" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    }
+    os.kill(jvm, signal.SIGSTOP)
+    code = """
+with engine() as opened:
+    seen["report"] = opened.report.to_json()
+"""
+    try:
+        report = play(code, server.state_dir).seen["report"]
+    finally:
+        os.kill(jvm, signal.SIGCONT)
+    assert report["mode"] == "embedded"
+    assert "this run started its own Spark" in report["notes"][0]
+    until(lambda: status(server.state_dir).standing == "up", "it answers again")
+
+
+def test_a_borrowed_connect_session_leaves_no_clone_behind(server):
+    code = f"""
+from ematix_flow.engine.session import connect_session
+theirs = connect_session("sc://localhost:{server.state.port}/;token=" + os.environ["TOKEN"], {{}})
+os.environ["SPARK_LOCAL_REMOTE"] = "1"  # a clone that was stopped would take it for its own
+settings = {{"spark.sql.shuffle.partitions": "3", "spark.sql.warehouse.dir": "/none"}}
+with borrow(theirs, settings) as lent:
+    seen["conf"] = lent.session.conf.get("spark.sql.shuffle.partitions")
+    seen["count"] = lent.session.range(4).count()
+seen["closed"] = lent.session.client.is_closed
+seen["theirs"] = theirs.range(5).count()
+del os.environ["SPARK_LOCAL_REMOTE"]
+theirs.stop()
+"""
+    seen = play(code, server.state_dir, TOKEN=server.state.token).seen
+    assert seen == {"conf": "3", "count": 4, "closed": True, "theirs": 5}
 
 
 def test_a_busy_server_is_neither_stopped_nor_replaced(server):
@@ -276,21 +339,63 @@ def test_a_server_whose_project_is_deleted_ends(tmp_path):
     running = started(tmp_path)
     state = running.state
     assert ask(state.socket, "status")["ok"]
+    _, connection = hold(state.socket)
     (running.files.directory / "server.json").unlink()
+    with pytest.raises(AssertionError):
+        until(lambda: not alive(state.pid), "it ends under a run", seconds=3)
+    connection.close()
     until(lambda: not alive(state.pid), "it ends")
     assert not state.socket.parent.exists()
 
 
+def test_an_interrupted_start_leaves_nothing(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
+    log = tmp_path / "state" / "logs" / "server.log"
+    until(lambda: log.exists() and len(descendants(process.pid)) > 0, "it begins")
+    until(lambda: list((tmp_path / "tmp").glob("ematix-flow-*/control")), "it is under way")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")
+
+
+def test_a_supervisor_whose_starter_was_killed_ends(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
+    until(lambda: list((tmp_path / "tmp").glob("ematix-flow-*/control")), "it is under way")
+    process.kill()
+    process.communicate()
+    until(lambda: not supervisors(tmp_path / "state"), "it ends")
+    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")
+
+
+def supervisors(state_dir: Path) -> list[int]:
+    found = []
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = line.read_bytes().split(b"\0")
+            if b"ematix_flow.engine.server_process" in words and bytes(state_dir) in words:
+                found.append(int(line.parent.name))
+    return found
+
+
+def assert_nothing_left(state_dir: Path, temporary: Path) -> None:
+    assert status(state_dir).standing == "down"
+    assert [path.name for path in (state_dir / "engine").iterdir()] == ["lock"]
+    assert not list(temporary.glob("ematix-flow-*"))
+    until(lambda: not supervisors(state_dir), "no supervisor is left")
+
+
 def test_a_server_that_cannot_start_says_why(tmp_path):
+    (tmp_path / "tmp").mkdir()
     code = """
-from ematix_flow.engine.server import start, status
+from ematix_flow.engine.server import start
 bad = size(SMALL, 1000, {"spark.driver.extraJavaOptions": "-javaagent:/no-such-agent.jar"})
 try:
     start(STATE, wanted(sizing=bad))
 except FlowError as error:
     seen["said"] = str(error)
-seen["standing"] = status(STATE).standing
 """
-    scene = play(code, tmp_path / "state")
+    scene = play(code, tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
     assert "the warm server did not start: Spark's JVM did not start" in scene.seen["said"]
-    assert scene.seen["standing"] == "down"
+    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")

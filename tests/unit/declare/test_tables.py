@@ -125,3 +125,9 @@ def test_types_are_values():
     assert Numeric(10, 2) == Numeric(10, 2)
     assert hash(Struct(("a", Text))) == hash(Struct(("a", Text())))
     assert String(2) != String(3)
+
+
+def test_our_own_tables_names_are_refused(project):
+    project.declare("@ematix.table(name='_flow_ledger')\nclass T:\n    id: BigInt\n")
+    with pytest.raises(DeclarationError, match="names that begin with _flow_"):
+        project.flow()

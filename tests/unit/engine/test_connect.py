@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -46,6 +47,17 @@ def test_a_token_for_a_loopback_address_hints_at_localhost():
         with pytest.raises(EngineUnreachable, match=f"write sc://localhost:{port}") as caught:
             preflight(f"sc://127.0.0.1:{port}/;token=canary-4714", seconds=0.5)
     assert "canary" not in str(caught.value)
+
+
+def test_any_answer_will_do_and_it_is_quick():
+    grpc = pytest.importorskip("grpc")
+    server = grpc.server(ThreadPoolExecutor(1))  # it knows no method at all
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        preflight(f"sc://localhost:{port}")
+    finally:
+        server.stop(None).wait()
 
 
 def test_versions_are_compared():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.control import ControlServer, ask, hold
+from ematix_flow.engine.control import ControlServer, ask, hold, listen
 from ematix_flow.engine.server_files import remove_socket_directory, socket_path
 
 
@@ -34,8 +35,14 @@ class Supervised:
         self.clock = HandClock()
         self.executions = 0
         self.control = ControlServer(
-            path, facts={"pid": 7, "port": 9}, active=lambda: self.executions, clock=self.clock
+            listen(path),
+            facts={"pid": 7, "port": 9},
+            active=self.active,
+            clock=self.clock,
         )
+
+    def active(self) -> int:
+        return self.executions
 
     def until(self, leases: int) -> None:
         deadline = time.monotonic() + 5
@@ -58,6 +65,7 @@ def test_status_says_who_and_how_busy(server):
         "ok": True,
         "pid": 7,
         "port": 9,
+        "stopping": False,
         "leases": 0,
         "active": 0,
         "idle_seconds": 0.0,
@@ -96,6 +104,38 @@ def test_no_lease_on_a_server_that_stops(server):
     answer, connection = hold(server.path)
     connection.close()
     assert answer == {"ok": False, "reason": "stopping"}
+    assert ask(server.path, "status")["stopping"] is True
+
+
+def test_a_jvm_that_hangs_keeps_nobody_from_a_lease_or_a_forced_stop(server):
+    asked, released = threading.Event(), threading.Event()
+
+    def hang() -> int:
+        asked.set()
+        released.wait(30)
+        return 0
+
+    server.control._active = hang
+    watching = threading.Thread(target=server.control.idle_seconds)
+    watching.start()
+    try:
+        assert asked.wait(5)
+        answer, connection = hold(server.path)
+        connection.close()
+        assert answer["ok"]
+        assert ask(server.path, "stop", force=True)["ok"]
+    finally:
+        released.set()
+        watching.join()
+
+
+def test_what_nobody_uses_can_be_stopped_and_nothing_else(server):
+    _, connection = hold(server.path)
+    server.until(1)
+    assert not server.control.stop_if_unused()
+    connection.close()
+    server.until(0)
+    assert server.control.stop_if_unused()
 
 
 def test_idleness_counts_from_the_last_use(server):

@@ -2,7 +2,7 @@ import pytest
 
 from ematix_flow._base.location import Location
 from ematix_flow.errors import DriftError
-from ematix_flow.plan.drift import KeyedColumn, check_drift
+from ematix_flow.plan.drift import check_drift
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import Array, BigInt, Struct, Text
@@ -15,7 +15,7 @@ def table(*columns: Column) -> Table:
 
 
 def keyed(name: str, kind: str = "BIGINT", *, nullable: bool = False, key: bool = False):
-    return KeyedColumn(name=name, type=kind, nullable=nullable, primary_key=key)
+    return ActualColumn(name=name, type=kind, nullable=nullable, primary_key=key)
 
 
 ID = Column(name="id", type=BigInt(), primary_key=True)

@@ -61,6 +61,34 @@ def test_a_csv_that_is_not_one_is_found_before_spark_starts(project, name, conte
     assert "source 'landing'" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("orders/a.csv", SourceError, "table 'orders' could be "),
+        ("elsewhere/orders/year=2026/a.csv", NotSupported, "is partitioned (year=2026/)"),
+        ("elsewhere/orders/a.csv.bak", SourceError, "holds 'a.csv.bak', which is no .csv file"),
+    ],
+)
+def test_a_folder_that_is_no_table_is_found_before_spark_starts(project, name, kind, expected):
+    project.with_orders()
+    file = project.path / "data" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("order_id,customer,amount\n")
+    if name.startswith("elsewhere/"):
+        pipelines = project.path / "pipelines.py"
+        pipelines.write_text(pipelines.read_text().replace('"data"', '"data/elsewhere"'))
+    error = failure(project)
+    assert isinstance(error, kind)
+    assert expected in str(error)
+    assert "pipelines.py:" in str(error)
+
+
+def test_a_header_may_begin_like_a_binary_format(project):
+    project.with_orders()
+    (project.path / "data" / "orders.csv").write_text("ORCID,order_id,customer,amount\n")
+    assert project.flow().plan("load_orders").steps
+
+
 def test_a_missing_file_is_guessed(project):
     project.with_orders()
     (project.path / "data" / "orders.csv").rename(project.path / "data" / "order.csv")

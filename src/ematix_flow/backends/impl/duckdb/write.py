@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from ematix_flow.backends.impl.duckdb.database import opened, size_of
 from ematix_flow.errors import TargetError
-from ematix_flow.plan.drift import KeyedColumn
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sql.identifiers import quoted
 
@@ -34,7 +33,7 @@ class DuckdbSession:
 
     database: DuckDBPyConnection
 
-    def columns(self, table: TableName) -> tuple[KeyedColumn, ...] | None:
+    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
         of_table = (table.schema or "main", table.name)
         keys = self.fetch(
@@ -48,7 +47,7 @@ class DuckdbSession:
             of_table,
         ).fetchall()
         found = tuple(
-            KeyedColumn(name=name, type=kind, nullable=nullable, primary_key=(lower,) in keys)
+            ActualColumn(name=name, type=kind, nullable=nullable, primary_key=(lower,) in keys)
             for name, kind, nullable, lower in rows
         )
         return found or None

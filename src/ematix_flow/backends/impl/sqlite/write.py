@@ -11,8 +11,7 @@ from pathlib import Path
 from ematix_flow.backends.impl.sqlite.database import is_there, read_only, read_write
 from ematix_flow.backends.impl.sqlite.types import to_sqlite
 from ematix_flow.errors import TargetError
-from ematix_flow.plan.drift import KeyedColumn
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sql.identifiers import quoted
 
@@ -25,13 +24,15 @@ class SqliteSession:
 
     database: sqlite3.Connection
 
-    def columns(self, table: TableName) -> tuple[KeyedColumn, ...] | None:
+    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
         rows = self.database.execute(
             'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table.name,)
         ).fetchall()
         found = tuple(
-            KeyedColumn(name=name, type=kind, nullable=not (not_null or key), primary_key=bool(key))
+            ActualColumn(
+                name=name, type=kind, nullable=not (not_null or key), primary_key=bool(key)
+            )
             for name, kind, not_null, key in rows
         )
         return found or None
