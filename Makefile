@@ -64,7 +64,8 @@ wheel: env ## build both distributions into dist/ and try the wheels in a clean 
 
 bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
 	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
-	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python
+	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python \
+		--page docs/benchmarks/startup.md
 
 soak: env java ## the whole suite with fresh random seeds and long limits
 	@seed=$$(date +%s); echo "soak: seed $$seed"; \

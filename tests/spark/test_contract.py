@@ -355,3 +355,11 @@ def test_judging_adds_no_pass_over_the_data(spark):
     plan = frame._jdf.queryExecution().executedPlan().toString()
     assert "Exchange" not in plan
     assert plan.count("Range") == 1
+
+
+def test_a_wide_table_is_judged_too(spark):
+    columns = tuple(Column(name=f"c{number}", type=BigInt()) for number in range(200))
+    table = Table(name=TableName(name="wide"), location=Location("x.py", 1), columns=columns)
+    frame = spark.range(1).selectExpr(*(f"CAST(id AS STRING) AS c{n}" for n in range(200)))
+    [row] = judge(frame, Contract.of(table)).collect()
+    assert (row["c199"], row[RULE_COLUMN]) == (0, None)

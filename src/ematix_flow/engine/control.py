@@ -59,7 +59,7 @@ class ControlServer:
 
     def idle_seconds(self) -> float:
         """Return for how long nobody has used the server; 0 while someone does."""
-        active = self._active()
+        active = self._executions()
         with self._lock:
             if self._leases or active:
                 self._last_used = self._clock.monotonic()
@@ -72,6 +72,10 @@ class ControlServer:
     def stop_if_unused(self) -> bool:
         """Begin to stop unless somebody uses the server right now."""
         return bool(self._stop(force=False).get("ok"))
+
+    def _executions(self) -> int:
+        """Ask Spark; never under the lock, for a JVM may hang, and not when it is going."""
+        return 0 if self.stopping.is_set() else self._active()
 
     def _accept(self) -> None:
         while True:
@@ -103,7 +107,7 @@ class ControlServer:
             **self._facts,
             "stopping": self.stopping.is_set(),
             "leases": leases,
-            "active": self._active(),
+            "active": self._executions(),
             "idle_seconds": round(self.idle_seconds(), 1),
         }
 
@@ -124,10 +128,9 @@ class ControlServer:
                 self._last_used = self._clock.monotonic()
 
     def _stop(self, *, force: bool) -> dict[str, Any]:
-        # Spark is asked outside the lock: a JVM that hangs must not keep runs from being told.
-        active = 0 if force else self._active()
+        active = 0 if force else self._executions()
         with self._lock:
-            if (self._leases or active) and not force:
+            if (self._leases or active) and not force and not self.stopping.is_set():
                 return {"ok": False, "reason": "busy", "leases": self._leases, "active": active}
             self.stopping.set()
         return {"ok": True}

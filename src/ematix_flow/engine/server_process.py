@@ -98,6 +98,7 @@ def supervise(files: ServerFiles, launch: dict[str, Any], stack: ExitStack, said
         clock=clock,
     )
     goodbye.callback(control.close)
+    stack.callback(control.stopping.set)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: control.stopping.set())
     if not said.heard():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -129,7 +130,9 @@ def borrow(session: SparkSession, settings: Mapping[str, str] | None = None) -> 
         beside = _clone(session)
         quiet_exit(beside.client)
         sessions.callback(_release, beside.client)
-        beside.conf._set_all(configs=dict(settings or {}), silent=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # for each one that is fixed there
+            beside.conf._set_all(configs=dict(settings or {}), silent=True)
         return cast("SparkSession", beside)
 
     try:

@@ -30,7 +30,7 @@ _SOURCE_CONDITIONS = (
     "UNABLE_TO_INFER_SCHEMA",
 )
 # Sail names no conditions; these are the words it uses.
-_SOURCE_WORDS = ("is not a Parquet file", "Invalid Parquet file", "Parser error: ")
+_SOURCE_WORDS = ("is not a Parquet file", "Invalid Parquet file", "Parser error: ", "Csv error: ")
 _QUERY_WORDS = ("Cannot cast ", "Cast error: ", "invalid argument: found ")
 _SAYS_NOTHING = ("Job aborted", "Exception thrown in awaitResult", "Task failed", "Writing job")
 _NOT_THE_QUERY = ("PATH_ALREADY_EXISTS",)

@@ -61,18 +61,17 @@ def judge(frame: DataFrame, contract: Contract) -> DataFrame:
             for column in contract.table.columns
         ),
     )
-    broken = functions.lit(None).cast("int")
-    # Built backwards, so that the first rule of the first column is tried first.
-    for rule in reversed(contract.rules):
+    verdicts = [functions.lit(None).cast("int")]
+    shown = []
+    for rule in contract.rules:
         values = functions.col(raw[rule.column]), functions.col(cast[rule.column])
         breaks = _breaks(rule, *values, actual[rule.column])
         if breaks is not None:
-            broken = functions.when(breaks, functions.lit(rule.number)).otherwise(broken)
-    value = functions.lit(None).cast("string")
-    for rule in contract.rules:
-        shown = functions.col(raw[rule.column]).cast("string")
+            verdicts.append(functions.when(breaks, functions.lit(rule.number)))
         is_it = functions.col(RULE_COLUMN) == rule.number
-        value = functions.when(is_it, shown).otherwise(value)
+        shown.append(functions.when(is_it, functions.col(raw[rule.column]).cast("string")))
+    # The first of a flat list: nested conditions would overflow Spark on a wide table.
+    broken, value = functions.coalesce(*verdicts), functions.coalesce(*shown)
     return paired.select("*", broken.alias(RULE_COLUMN)).select(
         *(functions.col(cast[column.name]).alias(column.name) for column in contract.table.columns),
         RULE_COLUMN,

@@ -6,10 +6,11 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from unittest import mock
 
 import pytest
 
-from ematix_flow.engine.connect import check_version, preflight
+from ematix_flow.engine.connect import check_version, preflight, quiet_exit, retire
 from ematix_flow.errors import EngineError, EngineUnreachable
 
 
@@ -58,6 +59,25 @@ def test_any_answer_will_do_and_it_is_quick():
         preflight(f"sc://localhost:{port}")
     finally:
         server.stop(None).wait()
+
+
+def test_a_retired_client_is_closed_once_and_asks_nothing_at_exit():
+    closed = []
+
+    class Client:
+        def __init__(self) -> None:
+            self.close = lambda: closed.append(self)
+
+        def _cleanup_ml_cache(self) -> None:
+            raise AssertionError
+
+    client = Client()
+    with mock.patch("atexit.unregister") as unregister:
+        quiet_exit(client)
+    unregister.assert_called_once_with(client._cleanup_ml_cache)
+    retire(client)
+    client.close()
+    assert len(closed) == 1
 
 
 def test_versions_are_compared():

@@ -107,6 +107,19 @@ def test_no_lease_on_a_server_that_stops(server):
     assert ask(server.path, "status")["stopping"] is True
 
 
+def test_a_server_that_stops_answers_without_its_spark(server):
+    def gone() -> int:
+        raise RuntimeError("the JVM is gone")
+
+    _, connection = hold(server.path)
+    server.until(1)
+    assert ask(server.path, "stop", force=True)["ok"]
+    server.control._active = gone
+    assert ask(server.path, "status")["stopping"] is True
+    assert ask(server.path, "stop")["ok"]
+    connection.close()
+
+
 def test_a_jvm_that_hangs_keeps_nobody_from_a_lease_or_a_forced_stop(server):
     asked, released = threading.Event(), threading.Event()
 
