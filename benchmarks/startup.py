@@ -9,7 +9,7 @@ Whole processes are timed, start to exit, in turns, so that a busy moment hits a
   warm       `flow run` while `flow engine start` is up
   sail       `flow run --engine sail`, in an environment with the `sail` extra
 
-    python benchmarks/startup.py [--rounds 5] [--sail-python .venv-sail/bin/python] [--json F] [--page F]
+    python benchmarks/startup.py [--rounds 5] [--sail-python PYTHON] [--json FILE] [--page FILE]
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ into a DuckDB table. Whole processes, started in turns.
 - `cold` is `flow run` with nothing prepared; `prepared` after `flow engine prepare`; `warm` while
   `flow engine start` is up; `sail` is `flow run --engine sail`.
 
-What it does not show: large data (there Spark's own work dominates and all but `sail` are alike),
-other machines, and a busy one. Sail is far ahead for small jobs; it is a younger engine, and what it
-cannot do is listed in [Engines](../engines.md).
+What it does not show: large data (there Spark's own work dominates and all but `sail` are
+alike), other machines, and a busy one. Sail is ahead for small jobs; it is a younger engine, and
+what it cannot do is listed in [Engines](../engines.md).
 
 Again: `make bench`.
 """

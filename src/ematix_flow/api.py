@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -239,7 +239,7 @@ class Flow:
             from ematix_flow.engine.session import borrow, open_engine
 
             if self.session is not None:
-                return nullcontext(borrow(self.session, self._sizing(plan).session_conf()))
+                return borrow(self.session, self._sizing(plan).session_conf())
             return open_engine(
                 self.engine_choice(plan.pipeline),
                 sizing=self._sizing(plan),

@@ -80,6 +80,8 @@ def _told(now: ServerStatus) -> str:
     match now.standing:
         case "up":
             use = f"{now.leases} run(s) on it" if now.busy else f"idle for {now.idle_seconds:.0f} s"
+            if now.stopping:
+                return f"Stopping (pid {now.pid})."
             lines = [f"Up at {now.address} (pid {now.pid}), {use}."]
             if now.idle_minutes is not None:
                 lines.append(f"It stops after {now.idle_minutes:g} minutes without a run.")

@@ -62,6 +62,19 @@ def close_embedded() -> None:
     stop_jvm(gateway)
 
 
+def _leave() -> None:
+    """Let the JVM end by itself when the process does; its own shutdown hook stops Spark.
+
+    Waiting for it would keep the user's prompt for another half second.
+    """
+    if _current is None:
+        return
+    process = _current.session.sparkContext._gateway.proc
+    if process is not None and process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+
+
 def _serving(conf: ClassicConf, build: Callable[[ClassicConf], Any]) -> _Embedded:
     global _current  # noqa: PLW0603  # one context per process is Spark's rule
     if _current is not None and not _alive(_current.session):
@@ -76,7 +89,7 @@ def _serving(conf: ClassicConf, build: Callable[[ClassicConf], Any]) -> _Embedde
     if _current is None:
         _refuse_foreign_context()
         _current = _Embedded(build(conf), conf)
-        atexit.register(close_embedded)
+        atexit.register(_leave)
     return _current
 
 

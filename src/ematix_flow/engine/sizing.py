@@ -195,7 +195,7 @@ def _driver(machine: Machine, engine: EngineKind) -> list[Setting]:
         Setting("spark.driver.memory", f"{heap // MIB}m", why),
         Setting(
             JAVA_OPTIONS,
-            "-XX:+UseParallelGC -Duser.timezone=UTC",
+            "-XX:+UseParallelGC -XX:InitialRAMPercentage=5 -Duser.timezone=UTC",
             "starts sooner and does more work than G1 on small machines; UTC",
         ),
         Setting("spark.ui.enabled", "false", "nobody asked for Spark's own UI"),
