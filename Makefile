@@ -42,6 +42,7 @@ docs: env ## write the generated pages again
 	@$(BIN)/python tools/generate_docs.py
 
 test: check wheel test-lowest test-sail ## everything CI runs; ends with the result of pytest
+	@$(SETUP) .venv build java
 	@echo "all tests, with real services: the longest step"
 	@$(PYTEST)
 

@@ -71,9 +71,10 @@ def run_pipeline(pipeline: str, context: RunContext, *, new: bool = False) -> Ru
     """
     context = replace(context, observer=_shielded(context.observer))
     with pipeline_lease(context.state_directory / "leases", pipeline, context.clock):
-        record = _begin(pipeline, context, new=new)
+        left_open = context.log.open_run(pipeline)
+        record = _begin(pipeline, context, None if new else left_open)
         _start_log(record, context)
-        return _Run(record, context).carry_out()
+        return _Run(record, context, superseded=left_open if new else None).carry_out()
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class _Run:
 
     record: RunRecord
     context: RunContext
+    superseded: RunRecord | None = None
     plan: Plan | None = None
     walk: BatchWalk | None = None
 
@@ -116,7 +118,9 @@ class _Run:
         area = StagingArea(self.context.staging_root() / self.record.pipeline)
         seconds = round(self.context.clock.monotonic() - start, 3)
         self._add_step(StepRecord(step="plan", seconds=seconds))
-        if self.record.attempt > 1 and (done := self._ledger_entry()) is not None:
+        if self.superseded is not None:
+            self._close(self.superseded)
+        if self.record.attempt > 1 and (done := self._ledger_entry(self.record)) is not None:
             return _counts(done), True
 
         area.sweep()
@@ -150,7 +154,7 @@ class _Run:
         done = None
         if self.walk is not None and self.walk.commit_began:
             try:
-                done = self._ledger_entry()
+                done = self._ledger_entry(self.record)
             except Exception as unknown:  # noqa: BLE001  # whatever it is, we cannot know
                 self._notice(f"cannot ask the target whether the run landed ({unknown})")
                 self._notice("the run stays open: the next one asks again before it loads")
@@ -162,8 +166,20 @@ class _Run:
         self._end(status=RunStatus.SUCCEEDED, rows=_counts(done))
         return True
 
-    def _ledger_entry(self) -> LedgerEntry | None:
-        """Ask the target whether this run has committed."""
+    def _close(self, dead: RunRecord) -> None:
+        """Record how a run ended that died and that nobody will adopt now."""
+        ended_at = iso(self.context.clock.now())
+        done = self._ledger_entry(dead)
+        if done is not None:
+            ended = replace(dead, status=RunStatus.SUCCEEDED, rows=_counts(done), adopted=True)
+        else:
+            what = "the process died before the commit; superseded by --new"
+            error: dict[str, object] = {"type": "PresumedFailed", "what": what}
+            ended = replace(dead, status=RunStatus.FAILED, error=error)
+        self.context.log.ended(replace(ended, ended_at=ended_at))
+
+    def _ledger_entry(self, run: RunRecord) -> LedgerEntry | None:
+        """Ask the target whether a run has committed."""
         assert self.plan is not None
         step = next(step for step in self.plan.steps if isinstance(step, Commit))
         target = self.context.target(step.connection)
@@ -171,9 +187,7 @@ class _Run:
             return None
         sql = Bookkeeping(target.dialect)
         with target.open_read_only() as session:
-            return entry_of_run(
-                session, sql, self.record.pipeline, str(step.target), self.record.run_id
-            )
+            return entry_of_run(session, sql, run.pipeline, str(step.target), run.run_id)
 
     def _add_step(self, step: StepRecord) -> None:
         self.record = replace(self.record, steps=(*self.record.steps, step))
@@ -196,29 +210,16 @@ class _Run:
         self.context.observer(Noticed(pipeline=self.record.pipeline, text=text))
 
 
-def _begin(pipeline: str, context: RunContext, *, new: bool) -> RunRecord:
-    now = context.clock.now()
-    left_open = context.log.open_run(pipeline)
-    if left_open is not None and not new:
-        context.observer(
-            Noticed(
-                pipeline=pipeline,
-                text=f"run {left_open.run_id} never ended; continuing it (--new starts another)",
-            )
+def _begin(pipeline: str, context: RunContext, adopted: RunRecord | None) -> RunRecord:
+    """Return a new run, or another attempt at one that never ended."""
+    if adopted is None:
+        now = context.clock.now()
+        return RunRecord(
+            run_id=str(uuid7(now)), pipeline=pipeline, status=RunStatus.RUNNING, started_at=iso(now)
         )
-        return replace(left_open, attempt=left_open.attempt + 1, steps=())
-    if left_open is not None:
-        # Nobody will adopt it now, so it must not stay open.
-        presumed: dict[str, object] = {
-            "type": "PresumedFailed",
-            "what": "the process died; superseded by --new",
-        }
-        context.log.ended(
-            replace(left_open, status=RunStatus.FAILED, ended_at=iso(now), error=presumed)
-        )
-    return RunRecord(
-        run_id=str(uuid7(now)), pipeline=pipeline, status=RunStatus.RUNNING, started_at=iso(now)
-    )
+    text = f"run {adopted.run_id} never ended; continuing it (--new starts another)"
+    context.observer(Noticed(pipeline=pipeline, text=text))
+    return replace(adopted, attempt=adopted.attempt + 1, steps=())
 
 
 def _start_log(record: RunRecord, context: RunContext) -> None:

