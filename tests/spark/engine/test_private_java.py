@@ -72,6 +72,6 @@ with engine() as opened:
 """
     scene = play(code, tmp_path / "state", EMATIX_FLOW_CACHE=str(tmp_path / "cache"))
     assert scene.seen["again"]
-    assert set(scene.seen["left"]) == {".jsa"}
+    assert set(scene.seen["left"]) == {".jsa", ".lock"}
     assert scene.seen["used"]
     assert scene.seen["count"] == 3
