@@ -1,11 +1,11 @@
-"""What backends share: the parts that only read refuse to write, and the reverse."""
+"""What backends share: refusing to be a target, and naming a missing driver."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 from ematix_flow.errors import EngineError, NotSupported
-from ematix_flow.ports import Reader, Target
+from ematix_flow.ports import Target
 from ematix_flow.spec.capability import Capabilities
 
 
@@ -18,10 +18,6 @@ class ReadOnlyBackend:
         """Refuse: `plan` never lets a run come here."""
         del connection
         raise NotSupported(f"{self.capabilities.kind} cannot be written yet")
-
-    def reader(self, connection: object) -> Reader:
-        """Return a reader over *connection*."""
-        raise NotImplementedError
 
 
 def missing_driver(kind: str, package: str, error: ImportError) -> NoReturn:

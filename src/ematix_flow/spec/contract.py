@@ -77,10 +77,6 @@ class Contract:
         )
         return cls(table=table, rules=rules)
 
-    def rules_for(self, column: str) -> tuple[Rule, ...]:
-        """Return the rules of one column."""
-        return tuple(rule for rule in self.rules if rule.column == column)
-
     def rule(self, number: int) -> Rule:
         """Return the rule with this number."""
         return self.rules[number - 1]

@@ -1,4 +1,4 @@
-"""Reading a user's SQL and writing ours."""
+"""Reading a user's SQL."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ from sqlglot.errors import ParseError, TokenError
 
 from ematix_flow._base.location import Location
 from ematix_flow.errors import QueryError
-
-
-def render(statement: exp.Expression, dialect: str) -> str:
-    """Write one statement in *dialect*."""
-    return statement.sql(dialect=dialect, pretty=False)
 
 
 def parse_query(text: str, *, dialect: str, where: Location | str) -> exp.Query:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ematix_flow.sql.identifiers import quoted
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -21,4 +23,4 @@ def run_query(spark: SparkSession, query: str, relations: Mapping[str, DataFrame
 
 def _view(name: str) -> str:
     # Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
-    return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
+    return name if name.isidentifier() else quoted(name, "spark")

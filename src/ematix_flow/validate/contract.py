@@ -29,6 +29,7 @@ from ematix_flow.spec.contract import (
 from ematix_flow.spec.table import Column as DeclaredColumn
 from ematix_flow.spec.types import JSON, JSONB, UUID, Array, Double, Float, String, Struct
 from ematix_flow.spec.types import DataType as DeclaredType
+from ematix_flow.sql.identifiers import quoted
 from ematix_flow.sql.type_names import type_name
 from ematix_flow.validate.text import BEYOND_BIGINT, cast_text, text_loses
 
@@ -52,12 +53,11 @@ def judge(frame: DataFrame, contract: Contract) -> DataFrame:
     # Three projections, so that each cast and each rule is evaluated once per row.
     raw = {name: f"_flow_raw_{number}" for number, name in enumerate(found)}
     cast = {name: f"_flow_cast_{number}" for number, name in enumerate(found)}
+    given = {name: functions.col(quoted(theirs, "spark")) for name, theirs in found.items()}
     paired = frame.select(
-        *(functions.col(_quoted(theirs)).alias(raw[name]) for name, theirs in found.items()),
+        *(each.alias(raw[name]) for name, each in given.items()),
         *(
-            _cast(functions.col(_quoted(found[column.name])), actual[column.name], column).alias(
-                cast[column.name]
-            )
+            _cast(given[column.name], actual[column.name], column).alias(cast[column.name])
             for column in contract.table.columns
         ),
     )
@@ -200,7 +200,3 @@ def _same(actual: DataType, kind: DeclaredType) -> bool:
             )
         case _:
             return actual.simpleString() == type_name(kind, "spark").lower()
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

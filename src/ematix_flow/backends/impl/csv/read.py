@@ -18,6 +18,7 @@ from ematix_flow.backends.impl.csv.quotes import has_line_ends_in_quotes
 from ematix_flow.connections.model import CsvConnection
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
+from ematix_flow.sql.identifiers import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,7 +60,9 @@ class CsvReader:
             case "infer":
                 reader = reader.option("inferSchema", True)
             case "text":
-                reader = reader.schema(", ".join(f"{_quoted(name)} STRING" for name in names))
+                reader = reader.schema(
+                    ", ".join(f"{quoted(name, 'spark')} STRING" for name in names)
+                )
             case columns:
                 reader = reader.schema(columns)
         frame = reader.csv(found.paths(spark))
@@ -137,7 +140,7 @@ def _decoded(
     """Stop at text that could not be decoded, and put NULL where the text means it."""
     from pyspark.sql import functions
 
-    columns = {name: functions.col(_quoted(name)) for name in types}
+    columns = {name: functions.col(quoted(name, "spark")) for name in types}
     row = functions.concat_ws(
         ", ",
         *(
@@ -174,7 +177,3 @@ def _decoded(
             for name, column in columns.items()
         )
     )
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
