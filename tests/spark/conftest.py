@@ -12,7 +12,8 @@ from ematix_flow.engine.session import open_engine
 from ematix_flow.engine.sizing import size
 
 
-@pytest.fixture(scope="session")
+# Not longer than these tests: while it is held, no other engine can be opened in the process.
+@pytest.fixture(scope="package")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     """A classic session with 2 shuffle partitions."""
     sizing = size(this_machine(), 0, {"spark.sql.shuffle.partitions": "2"})

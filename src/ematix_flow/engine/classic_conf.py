@@ -6,6 +6,7 @@ run behaves the same on both.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,7 @@ class ClassicConf:
         if Path(self.values.get(WAREHOUSE, "")).name == _OUR_WAREHOUSE:
             added.add(WAREHOUSE)
         kept = {key: value for key, value in self.values.items() if key not in added}
-        options = kept.get(JAVA_OPTIONS, "").split()
+        options = shlex.split(kept.get(JAVA_OPTIONS, ""))
         kept[JAVA_OPTIONS] = " ".join(
             part
             for part in options
