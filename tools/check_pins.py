@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
+BACKENDS = ["duckdb", "postgres"]
+SECRETS = ["vault", "aws", "gcp"]
 # File -> extras of pyproject.toml and .in files it was made from; as in tools/lock.sh.
 SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "base": ([], []),
@@ -27,15 +29,17 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "sail": (["sail"], []),
     "java": (["java"], []),
     "duckdb": (["duckdb"], []),
-    "test": (["spark", "duckdb"], ["test"]),
-    "dev": (["spark", "duckdb"], ["dev"]),
+    "postgres": (["postgres"], []),
+    "test": (["spark", *BACKENDS, *SECRETS], ["test"]),
+    "dev": (["spark", *BACKENDS, *SECRETS], ["dev"]),
     "lowest": (["spark", "duckdb"], ["unit"]),
     "unit": ([], ["unit"]),
     "build": ([], ["build"]),
     "lock": ([], ["lock"]),
+    "tpc": ([], ["tpc"]),
 }
-WITHOUT_PROJECT = {"build", "lock", "unit"}
-OWN_ENVIRONMENT = {"lowest", "lock", "sail"}
+WITHOUT_PROJECT = {"build", "lock", "tpc", "unit"}
+OWN_ENVIRONMENT = {"lowest", "lock", "sail", "tpc"}
 FORBIDDEN = re.compile(r"https?:|--(?:index-url|extra-index-url|find-links)|(?<![\w.])/\w+/")
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;\\]+)(?P<rest>.*)$")
 

@@ -22,20 +22,24 @@ compile() { # compile NAME ARGUMENTS...
 upgrade=${1:-}
 
 # The largest set decides; the others follow it, so that any of them can share an environment.
-compile dev pyproject.toml --extra spark --extra duckdb requirements/dev.in $upgrade
+backends="--extra duckdb --extra postgres"
+secrets="--extra vault --extra aws --extra gcp"
+# shellcheck disable=SC2086 # options of our own making
+compile dev pyproject.toml --extra spark $backends $secrets requirements/dev.in $upgrade
 same="--constraints requirements/dev.txt"
 # shellcheck disable=SC2086 # options of our own making
 {
     compile base $same pyproject.toml $upgrade
-    for extra in spark sail java duckdb; do
+    for extra in spark sail java duckdb postgres; do
         compile "$extra" $same pyproject.toml --extra "$extra" $upgrade
     done
-    compile test $same pyproject.toml --extra spark --extra duckdb requirements/test.in $upgrade
+    compile test $same pyproject.toml --extra spark $backends $secrets requirements/test.in $upgrade
     compile unit $same requirements/unit.in $upgrade
     compile build $same requirements/build.in $upgrade
     compile lowest --resolution lowest-direct \
         pyproject.toml --extra spark --extra duckdb requirements/unit.in $upgrade
     compile lock requirements/lock.in $upgrade
+    compile tpc requirements/tpc.in $upgrade
 }
 
 if grep -n -E 'https?:|--(index-url|extra-index-url|find-links)|(^|[^a-z.])/[a-z]+/' requirements/*.txt; then
