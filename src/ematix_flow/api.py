@@ -31,7 +31,7 @@ from ematix_flow.record.stores.jsonl import JsonlRunLog
 from ematix_flow.resolve.graph import run_order
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import TableName
-from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
 from ematix_flow.write.ledger import last_commit
 
 if TYPE_CHECKING:

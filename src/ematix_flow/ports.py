@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFacts:
-    """What can be known of a source without reading a row."""
-
-    description: str
-    size_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ActualColumn:
     """A column as the database reports it."""
 
@@ -38,6 +30,18 @@ class ActualColumn:
     nullable: bool
     primary_key: bool | None = None
     """Whether it is part of the key; None where the database does not tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFacts:
+    """What can be known of a source without reading a row.
+
+    :param columns: The columns of the relation that was looked at, where they are cheap to know.
+    """
+
+    description: str
+    size_bytes: int | None = None
+    columns: tuple[ActualColumn, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,13 @@ class Reader(Protocol):
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the source without reading a row."""
+        ...
+
+    def describe(self, query: str) -> tuple[ActualColumn, ...]:
+        """Have the source analyse *query* and return its columns; reads no row.
+
+        QueryError if the source refuses it; NotSupported where Spark runs the queries.
+        """
         ...
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:

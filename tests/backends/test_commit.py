@@ -35,9 +35,9 @@ from ematix_flow.spec.types import (
     Struct,
     Text,
 )
-from ematix_flow.sql.bookkeeping import Bookkeeping
-from ematix_flow.sql.ddl import create_table
-from ematix_flow.sql.program import write_program
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.ddl import create_table
+from ematix_flow.sqltext.program import write_program
 from ematix_flow.write.commit import commit
 from ematix_flow.write.fence import take_fence
 from ematix_flow.write.ledger import write_entry

@@ -32,7 +32,7 @@ from ematix_flow.plan.steps import (
 from ematix_flow.ports import Reader, StagedRows, Target
 from ematix_flow.read.batch import read
 from ematix_flow.record.run import RowCounts, StepRecord
-from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
 from ematix_flow.transform.query import run_query
 from ematix_flow.validate.contract import judge
 from ematix_flow.write.commit import commit

@@ -24,7 +24,7 @@ from ematix_flow.plan.steps import Commit, Plan
 from ematix_flow.ports import LedgerEntry, Reader, Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
-from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
 from ematix_flow.write.ledger import entry_of_run
 from ematix_flow.write.staging import StagingArea
 

@@ -26,10 +26,10 @@ from ematix_flow.spec.capability import Capabilities, Capability, Support
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import TableName
-from ematix_flow.sql.bookkeeping import Bookkeeping
-from ematix_flow.sql.ddl import create_schema, create_table
-from ematix_flow.sql.identifiers import physical_name
-from ematix_flow.sql.program import write_program
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.ddl import create_schema, create_table
+from ematix_flow.sqltext.identifiers import physical_name
+from ematix_flow.sqltext.program import write_program
 
 # On Spark; the dialect of every query over files.
 SPARK = "spark"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from ematix_flow.errors import DriftError
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sql.type_names import type_name
+from ematix_flow.sqltext.type_names import type_name
 
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
 

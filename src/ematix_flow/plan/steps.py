@@ -8,7 +8,7 @@ from ematix_flow.ports import SourceFacts
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sql.program import Statement
+from ematix_flow.sqltext.program import Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from ematix_flow._base.location import Location
 from ematix_flow.errors import DeclarationError, UserCodeError
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import TableName
-from ematix_flow.sql.dialect import parse_query
-from ematix_flow.sql.references import table_references
+from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.references import table_references
 
 _PART = r"""(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+)"""
 _NAME_PART = re.compile(_PART)

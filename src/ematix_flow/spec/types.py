@@ -1,7 +1,7 @@
 """The column types a user declares.
 
 Each is a frozen value (`Numeric(10, 2)`) and, subscripted, an annotation
-(`Numeric[10, 2] | None`). How a type is spelt in each database is in `sql/type_names.py`.
+(`Numeric[10, 2] | None`). How a type is spelt in each database is in `sqltext/type_names.py`.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from ematix_flow.spec.contract import (
 from ematix_flow.spec.table import Column as DeclaredColumn
 from ematix_flow.spec.types import JSON, JSONB, UUID, Array, Double, Float, String, Struct
 from ematix_flow.spec.types import DataType as DeclaredType
-from ematix_flow.sql.identifiers import quoted
-from ematix_flow.sql.type_names import type_name
+from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.type_names import type_name
 from ematix_flow.validate.text import BEYOND_BIGINT, cast_text, text_loses
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from ematix_flow.spec.types import (
     Timestamp,
     TimestampTZ,
 )
-from ematix_flow.sql.type_names import type_name
+from ematix_flow.sqltext.type_names import type_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

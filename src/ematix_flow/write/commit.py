@@ -8,8 +8,8 @@ from datetime import datetime
 from ematix_flow.errors import TargetError
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import StagedRows, Target
-from ematix_flow.sql.bookkeeping import Bookkeeping
-from ematix_flow.sql.program import STAGING, Effect
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.program import STAGING, Effect
 from ematix_flow.write.fence import hold_fence
 from ematix_flow.write.ledger import entry_of_run, write_entry
 

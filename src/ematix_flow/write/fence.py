@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ematix_flow.errors import FenceLost
 from ematix_flow.ports import TargetSession
-from ematix_flow.sql.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import Bookkeeping
 
 
 def take_fence(session: TargetSession, sql: Bookkeeping, pipeline: str) -> int:

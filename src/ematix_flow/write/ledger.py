@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from ematix_flow._base.clock import iso
 from ematix_flow.ports import LedgerEntry, TargetSession
-from ematix_flow.sql.bookkeeping import LEDGER, Bookkeeping
+from ematix_flow.sqltext.bookkeeping import LEDGER, Bookkeeping
 
 # Batch runs have one generation; streams open a new one with each new checkpoint.
 _GENERATION = 0

@@ -18,7 +18,7 @@ from ematix_flow.backends.impl.csv.quotes import has_line_ends_in_quotes
 from ematix_flow.connections.model import CsvConnection
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

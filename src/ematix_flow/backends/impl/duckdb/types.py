@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from sqlglot import exp
 
 from ematix_flow.errors import SourceError
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType

@@ -15,7 +15,7 @@ from ematix_flow.backends.impl.duckdb.database import opened, size_of
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

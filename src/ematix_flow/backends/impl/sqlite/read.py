@@ -12,7 +12,7 @@ from ematix_flow.backends.impl.sqlite.database import read_only
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import SourceFacts
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,7 @@ from ematix_flow.backends.impl.sqlite.types import to_sqlite
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 _BATCH_ROWS = 50_000
 

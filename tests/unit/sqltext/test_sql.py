@@ -5,12 +5,12 @@ from ematix_flow.errors import NotSupported, QueryError
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import DATA_TYPES, Array, BigInt, Numeric, String, Struct, Text
-from ematix_flow.sql.ddl import create_table
-from ematix_flow.sql.dialect import parse_query
-from ematix_flow.sql.identifiers import physical_name, quoted
-from ematix_flow.sql.program import write_program
-from ematix_flow.sql.references import table_references
-from ematix_flow.sql.type_names import type_name
+from ematix_flow.sqltext.ddl import create_table
+from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.identifiers import physical_name, quoted
+from ematix_flow.sqltext.program import write_program
+from ematix_flow.sqltext.references import table_references
+from ematix_flow.sqltext.type_names import type_name
 
 HOSTILE = 'a"b`c;--'
 

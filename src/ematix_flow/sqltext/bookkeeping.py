@@ -12,8 +12,8 @@ from sqlglot import exp
 from ematix_flow._base.location import Location
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Text
-from ematix_flow.sql.ddl import create_table
-from ematix_flow.sql.identifiers import column, table
+from ematix_flow.sqltext.ddl import create_table
+from ematix_flow.sqltext.identifiers import column, table
 
 _OURS = Location(__file__, 1)
 

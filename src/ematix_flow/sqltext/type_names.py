@@ -31,7 +31,7 @@ from ematix_flow.spec.types import (
     Timestamp,
     TimestampTZ,
 )
-from ematix_flow.sql.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted
 
 _PLAIN: dict[str, dict[type[DataType], str]] = {
     "spark": {

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sql.identifiers import column, table
+from ematix_flow.sqltext.identifiers import column, table
 
 STAGING = "_flow_staging"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.sql.identifiers import quoted
-from ematix_flow.sql.identifiers import table as table_node
-from ematix_flow.sql.type_names import type_name
+from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.identifiers import table as table_node
+from ematix_flow.sqltext.type_names import type_name
 
 
 def create_schema(name: str, dialect: str) -> str:
