@@ -24,15 +24,19 @@ class Location:
 def caller_location() -> Location:
     """Return the nearest frame outside this package: the user's own line."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    while frame is not None and _is_ours(frame):
         frame = frame.f_back
     if frame is None:
         return Location("<unknown>", 0)
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
 
-def _is_ours(filename: str) -> bool:
-    return Path(filename).is_relative_to(_PACKAGE)
+def _is_ours(frame: FrameType) -> bool:
+    # A dataclass's own __init__ has no file, but the names of our module.
+    generated = frame.f_code.co_filename.startswith("<")
+    if generated and str(frame.f_globals.get("__name__", "")).startswith(f"{_PACKAGE.name}."):
+        return True
+    return Path(frame.f_code.co_filename).is_relative_to(_PACKAGE)
 
 
 def _shortest(file: str) -> str:

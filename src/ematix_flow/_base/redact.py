@@ -33,7 +33,7 @@ _SECRET_NAME = re.compile(
 _KEY = re.compile(r"(?<![\w.\-])(?P<name>[\w.\-]++)['\"]?[ \t]*+[=:]++>?[ \t]*+")
 # A quote that never closes (cut off text) hides the rest of its line.
 _VALUE = re.compile(
-    r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?|[^\s,;&)\]}'\"]+",
+    r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?|(?:\$\{[^}\n]{0,256}+\}|[^\s,;&)\]}'\"])++",
 )
 # The password ends at the last @ before the path; one with a bare slash in it ends at the next @,
 # unless it is a port.
@@ -44,6 +44,13 @@ _URL_PASSWORD = re.compile(
 _AUTHORIZATION = re.compile(
     r"(?:\bauthorization['\"]?\s*[:=]\s*['\"]?(?:\w+\s+)?|\bbearer\s+)(?P<secret>[\w\-.~+/]+=*)",
     re.IGNORECASE,
+)
+# `${DB_PASSWORD}` says where a secret is, and is none; a default in it would be one. `...` stands
+# for whatever is to be written there.
+_NO_SECRET = re.compile(
+    r"(?P<quote>['\"]?)"
+    r"(?:(?:\$\{(?:(?!:-)[^}\n]){0,256}+(?::-\*\*\*)?\})++|-?\.\.\.|-?\*\*\*)"
+    r"(?P=quote)(?=[\s,;&)\]}'\"]|$)"
 )
 
 _lock = threading.Lock()
@@ -97,8 +104,12 @@ def redact(text: str) -> str:
 
 
 def redact_value(name: str, value: str) -> str:
-    """Return *value* as it may be shown under *name*."""
-    return MASK if looks_secret(name) else redact(value)
+    """Return *value* as it may be shown under *name*.
+
+    >>> redact_value("password", "hunter2"), redact_value("password", "${DB_PASSWORD}")
+    ('***', '${DB_PASSWORD}')
+    """
+    return MASK if looks_secret(name) and not _is_reference(value) else redact(value)
 
 
 def redact_data(value: object) -> object:
@@ -122,11 +133,17 @@ def redact_data(value: object) -> object:
 
 def _by_name(data: dict[Any, object]) -> dict[Any, object]:
     return {
-        name: MASK
-        if looks_secret(str(name)) and item is not None and not isinstance(item, bool)
-        else redact_data(item)
+        name: MASK if looks_secret(str(name)) and _may_be_secret(item) else redact_data(item)
         for name, item in data.items()
     }
+
+
+def _may_be_secret(item: object) -> bool:
+    return item is not None and not isinstance(item, bool) and not _is_reference(item)
+
+
+def _is_reference(item: object) -> bool:
+    return isinstance(item, str) and _NO_SECRET.fullmatch(item) is not None
 
 
 def _url_passwords(text: str) -> Iterator[_Span]:
@@ -141,6 +158,9 @@ def _secret_values(text: str) -> Iterator[_Span]:
     done = 0
     for key in _KEY.finditer(text):
         if key.start() < done or not looks_secret(key["name"]):
+            continue
+        if shown := _NO_SECRET.match(text, key.end()):
+            done = shown.end()
             continue
         value = _VALUE.match(text, key.end())
         if value is not None:

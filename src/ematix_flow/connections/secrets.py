@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ematix_flow._base.redact import register_secret, register_secrets_in
-from ematix_flow.errors import ConfigError
+from ematix_flow.connections.reference import references, replaced
+from ematix_flow.connections.resolvers.find import ENVIRONMENT, resolver, split
+from ematix_flow.connections.resolvers.port import ResolverContext, Secret
 
-_REFERENCE = re.compile(r"\$\{(?P<body>[^}]*)\}")
 # Wider than what redaction takes for a secret's name in any text: these are names that someone
 # chose to put into a connection. A working directory and an author are none.
 _SECRET_NAME = re.compile(
@@ -22,14 +24,35 @@ _SECRET_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretResolver:
-    """Turns `${VAR}`, `${VAR:-default}` and `${file:path}` into values."""
+    """Turns `${VAR}`, `${file:path}`, `${vault:path#key}` and the like into values.
+
+    What comes from a store is fetched once; variables and files are read at each use.
+    """
 
     environ: Mapping[str, str]
     base: Path = Path()
+    _fetched: dict[str, Secret] = field(default_factory=dict, repr=False, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def expand(self, text: str) -> str:
         """Return *text* with every reference replaced; a missing one is an error that names it."""
-        return _REFERENCE.sub(lambda match: self._value(match["body"]), text)
+        return replaced(text, lambda body: self.fetch(body).value)
+
+    def fetch(self, body: str) -> Secret:
+        """Return what one reference stands for, known to redaction from now on."""
+        prefix, rest = split(body)
+        with self._lock:
+            secret = self._fetched.get(body)
+            if secret is None:
+                context = ResolverContext(environ=self.environ, base=self.base)
+                secret = resolver(prefix, context).fetch(rest)
+            if prefix not in (ENVIRONMENT, "file"):
+                self._fetched[body] = secret
+        if secret.public:
+            register_named(rest.partition(":-")[0], secret.value)
+        else:
+            register_secret(secret.value)
+        return secret
 
     def register_property(self, name: str, text: str) -> None:
         """Register the secrets in and behind a connection's property, without resolving it.
@@ -37,37 +60,13 @@ class SecretResolver:
         User code may print a variable before any connection uses it.
         """
         # `${DB_PASS}` itself is no secret: messages name it.
-        register_named(name, _REFERENCE.sub("", text))
-        for match in _REFERENCE.finditer(text):
-            variable = match["body"].partition(":-")[0]
+        register_named(name, replaced(text, lambda _: ""))
+        for body in references(text):
+            variable, _, default = body.partition(":-")
             if variable in self.environ:
                 register_named(variable, self.environ[variable])
-
-    def _value(self, body: str) -> str:
-        if body.startswith("file:"):
-            return self._from_file(body.removeprefix("file:"))
-        name, has_default, default = body.partition(":-")
-        value = self.environ.get(name)
-        if value is None:
-            if has_default:
-                return default
-            raise ConfigError(
-                f"${{{name}}} is used in a connection, but the variable {name} is not set",
-                hint=f"export {name}=..., or give a default: ${{{name}:-...}}",
-            )
-        register_named(name, value)
-        return value
-
-    def _from_file(self, path: str) -> str:
-        file = self.base / Path(path).expanduser()
-        try:
-            value = file.read_text(encoding="utf-8").rstrip("\r\n")
-        except OSError as error:
-            raise ConfigError(
-                f"${{file:{path}}} cannot be read: {error.strerror}", where=str(file)
-            ) from error
-        register_secret(value)
-        return value
+                register_named(name, self.environ[variable])
+            register_named(variable, default)
 
 
 def register_named(name: str, value: str) -> None:

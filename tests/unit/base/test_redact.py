@@ -173,3 +173,37 @@ def test_an_error_is_redacted_when_it_is_built():
     assert "canary-5678" not in str(error)
     assert "canary-5678" not in str(error.to_json())
     assert "canary-5678" not in repr(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=${DB_PASSWORD}",
+        "password = '${vault:db/shop#pass}', user = 'app'",
+        "password=${FIRST}${SECOND}; next",
+        "password=${DB_PASSWORD:-***}",
+        "export DB_PASSWORD=..., or write ${DB_PASSWORD:-...}",
+    ],
+)
+def test_a_reference_to_a_secret_is_shown(text):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=${DB_PASSWORD}hunter2",
+        "password=hunter2${DB_PASSWORD}",
+        "password=${DB_PASSWORD:-hunter2}",
+        "password=...hunter2",
+        "password='${DB_PASSWORD} hunter2'",
+    ],
+)
+def test_what_is_more_than_a_reference_is_not(text):
+    assert "hunter2" not in redact(text)
+    assert redact_value("password", text.partition("=")[2]) == MASK
+
+
+def test_references_in_data_are_shown():
+    data = {"password": "${PW}", "token": "${PW:-hunter2}", "secrets": ["${PW}", "x"]}
+    assert redact_data(data) == {"password": "${PW}", "token": MASK, "secrets": MASK}

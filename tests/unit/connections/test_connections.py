@@ -55,10 +55,11 @@ def test_an_unknown_connection_lists_every_place(tmp_path):
     text = str(caught.value)
     assert "unknown connection 'shpo'; did you mean 'shop'?" in text
     for place in (
-        "@ematix.connection",
+        "@ematix.connection or connect() in code",
         "EMATIX_FLOW_DSN_SHPO",
-        "ematix-flow.toml",
-        "connections.toml",
+        "EMATIX_FLOW_<KIND>_SHPO_<PROPERTY> in the environment",
+        "[connections.shpo] in ematix-flow.toml",
+        "~/.ematix-flow/connections.toml",
     ):
         assert place in text
 
@@ -100,9 +101,13 @@ def test_urls(url, path):
 def test_the_config_round_trips():
     config = {"kind": "csv", "path": "in", "delimiter": ";"}
     built = Connection.from_config("c", config)
-    assert built.to_config() == config
-    assert list(built.to_config()) == ["kind", "path", "delimiter"]
+    assert built.to_config() == {"name": "c", **config}
+    assert list(built.to_config()) == ["name", "kind", "path", "delimiter"]
     assert Connection.from_config("c", built.to_config()) == built
+    assert Connection.from_config(built.to_config()) == built
+    assert Connection.from_config(config) == Connection.from_config("", config) != built
+    with pytest.raises(DeclarationError, match="connection 'd' says that its name is 'c'"):
+        Connection.from_config("d", built.to_config())
 
 
 def test_references_are_resolved_at_use_only(tmp_path):

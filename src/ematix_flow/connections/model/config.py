@@ -1,0 +1,66 @@
+"""A config (of TOML, a class, a call) read as a model and its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ematix_flow._base.suggest import nearest
+from ematix_flow.connections.model.property import properties_of
+from ematix_flow.connections.model.registry import model_of
+from ematix_flow.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from ematix_flow.connections.model.connection import Connection
+
+# What users of other tools also call a property.
+_ALIASES = {"type": "kind", "dsn": "url"}
+
+
+def read_config(
+    given: str, config: Mapping[str, Any], origin: str
+) -> tuple[type[Connection], dict[str, Any]]:
+    """Return the model and the keywords that *config* describes; an unknown key is an error."""
+    values = {_ALIASES.get(key, key): value for key, value in config.items()}
+    name = _name(given, values.pop("name", given), origin)
+    model = model_of(name, values.pop("kind", None), values.get("url"), origin)
+    values = _ungrouped(model, {model.aliases.get(key, key): values[key] for key in values})
+    for key in values:
+        if key not in properties_of(model):
+            raise unknown_property(model, name, key, origin)
+    return model, {"name": name, **values}
+
+
+def _name(given: str, said: object, origin: str) -> str:
+    """Return the connection's one name, which its config may say as well."""
+    if not isinstance(said, str) or (given and said != given):
+        raise DeclarationError(
+            f"connection {given!r} says that its name is {said!r}",
+            where=origin or None,
+            hint="leave the name out, or rename the connection",
+        )
+    return said
+
+
+def _ungrouped(model: type[Connection], values: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if key in model.groups and isinstance(value, Mapping):
+            if key in properties_of(model):
+                flat[key] = True
+            flat |= {f"{key}_{inner}": each for inner, each in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def unknown_property(model: type[Connection], name: str, key: str, where: str) -> DeclarationError:
+    """Build the error of a key that the kind does not know."""
+    known = properties_of(model)
+    guess = nearest(key, known)
+    return DeclarationError(
+        f"connection {name!r} ({model.kind}) has no property {key!r}"
+        + (f"; did you mean {guess!r}?" if guess else "")
+        + f" (it has: {', '.join(known)})",
+        where=where or None,
+    )

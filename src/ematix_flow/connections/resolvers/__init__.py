@@ -1,0 +1,1 @@
+"""Where the secrets behind `${...}` are kept: one resolver per place."""
