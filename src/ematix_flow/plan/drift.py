@@ -1,6 +1,6 @@
-"""Where a target differs from its declaration.
+"""What a policy makes of the differences between a table and its declaration.
 
-Allowed, because no row can be lost or refused by it:
+Two differences are never drift, because no row can be lost or refused by them:
 
 - a column of the table that is not declared, as long as it may be NULL: it stays NULL;
 - a column declared NOT NULL that may be NULL in the table: every row is judged before
@@ -9,65 +9,144 @@ Allowed, because no row can be lost or refused by it:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ematix_flow.errors import DriftError
+from ematix_flow._base.location import Location
+from ematix_flow.errors import DriftError, NotSupported
+from ematix_flow.plan.diff import Change, ChangeKind, SchemaDiff, compare
 from ematix_flow.ports import ActualColumn
+from ematix_flow.spec.modes import OnDrift
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sqltext.type_names import type_name
 
-_TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
+_APPLIED = (ChangeKind.ADD, ChangeKind.WIDEN, ChangeKind.NULLABLE)
+# Not NOT_NULL: rows from before an added column have no value, and the statement would only fail.
+_CONSENTED = (ChangeKind.DROP, ChangeKind.NARROW, ChangeKind.RETYPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftDecision:
+    """What to do before the rows are written.
+
+    :param ddl: The statements to run; they lose nothing.
+    :param destructive: The changes without which rows cannot be written, and which need consent.
+    :param optional: Changes that need consent too, but may as well be left.
+    :param warnings: What the user should know, one line each.
+    """
+
+    ddl: tuple[str, ...] = ()
+    destructive: tuple[Change, ...] = ()
+    optional: tuple[Change, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def destructive_ddl(self) -> tuple[str, ...]:
+        """The statements of `destructive`, to run once consent is given."""
+        return tuple(change.sql for change in self.destructive if change.sql)
+
+    @property
+    def optional_ddl(self) -> tuple[str, ...]:
+        """The statements of `optional`, to run where consent is given."""
+        return tuple(change.sql for change in self.optional if change.sql)
+
+
+def resolve_drift(
+    diff: SchemaDiff, on_drift: OnDrift, where: Location | str, table: TableName
+) -> DriftDecision:
+    """Return what *on_drift* makes of the differences; DriftError where it refuses them."""
+    match on_drift:
+        case OnDrift.ERROR:
+            return _refuse(diff, where, table)
+        case OnDrift.WARN:
+            return _go_on(diff, where, table)
+        case OnDrift.EVOLVE:
+            return _evolve(diff, where, table)
+        case OnDrift.DISCARD_VALUE | OnDrift.DISCARD_ROW:
+            raise NotSupported(
+                f"on_drift={on_drift.value!r} is not built yet (now: error, warn, evolve)",
+                where=where,
+                hint="it comes with the load engine; use on_drift='error' until then",
+            )
 
 
 def check_drift(
     table: Table, name: TableName, actual: Sequence[ActualColumn], dialect: str
 ) -> None:
     """Refuse a target that is not as declared: rows would be lost or not fit."""
-    problems = [*_column_problems(table, actual, dialect), *_key_problems(table, actual)]
+    resolve_drift(compare(table, actual, dialect), OnDrift.ERROR, table.location, name)
+
+
+def _refuse(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftDecision:
+    problems = [change for change in diff.changes if not _is_no_drift(change)]
     if problems:
-        raise DriftError(
-            f"table {name} differs from its declaration: {'; '.join(problems)}",
-            where=table.location,
-            hint="change the declaration, or alter the table by hand; nothing was changed",
+        evolvable = all(change.kind in _APPLIED and change.sql for change in problems)
+        raise _drift_error(
+            table,
+            problems,
+            where,
+            diff,
+            "set on_drift='evolve' to let flow alter it, or change the declaration"
+            if evolvable
+            else "change the declaration, or alter the table by hand; nothing was changed",
         )
+    return DriftDecision()
 
 
-def _column_problems(table: Table, actual: Sequence[ActualColumn], dialect: str) -> Iterator[str]:
-    found = {column.name.casefold(): column for column in actual}
-    declared = {column.name.casefold(): column for column in table.columns}
-    for key, column in declared.items():
-        if key not in found:
-            yield f"{column.name} is declared but missing from the table"
-    for key, extra in found.items():
-        if key not in declared and not extra.nullable:
-            yield f"{extra.name} is in the table, NOT NULL, but not declared"
-    for key, column in declared.items():
-        if (there := found.get(key)) is None:
-            continue
-        wanted = type_name(column.type, dialect)
-        if _tokens(there.type) != _tokens(wanted):
-            yield f"{column.name} is {there.type}, declared as {wanted}"
-        # A key is never NULL in a database, whatever was declared.
-        if column.nullable and not there.nullable and not column.primary_key:
-            yield f"{column.name} is NOT NULL in the table, declared nullable"
+def _go_on(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftDecision:
+    misfits = [change for change in diff.changes if not change.fits]
+    if misfits:
+        hint = "rows would be lost or refused; set on_drift='evolve', or change the declaration"
+        raise _drift_error(table, misfits, where, diff, hint)
+    return DriftDecision(warnings=tuple(_told(table, change) for change in diff.changes))
 
 
-def _key_problems(table: Table, actual: Sequence[ActualColumn]) -> Iterator[str]:
-    keyed = [column for column in actual if column.primary_key is not None]
-    if len(keyed) < len(actual):
-        return
-    there = [column.name for column in keyed if column.primary_key]
-    declared = [column.name for column in table.columns if column.primary_key]
-    if {name.casefold() for name in there} != {name.casefold() for name in declared}:
-        has = f"the table's primary key is ({', '.join(there)})"
-        wanted = f"({', '.join(declared)})" if declared else "none"
-        yield f"{has if there else 'the table has no primary key'}, declared is {wanted}"
-
-
-def _tokens(type_text: str) -> list[str]:
-    """Return the words and signs of a type: databases space, case and quote as they like."""
-    return [
-        (token[1:-1].replace('""', '"') if token[0] == '"' else token).casefold()
-        for token in _TOKEN.findall(type_text)
+def _evolve(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftDecision:
+    # What no statement can change, and what rows cannot live with.
+    stuck = [
+        change
+        for change in diff.changes
+        if change.kind is ChangeKind.KEY or (change.sql is None and not change.fits)
     ]
+    if stuck:
+        notes = "; ".join(dict.fromkeys(change.note for change in stuck if change.note))
+        raise _drift_error(table, stuck, where, diff, notes or "alter the table by hand")
+    applied = [change for change in diff.of(*_APPLIED) if change.sql]
+    consented = [change for change in diff.of(*_CONSENTED) if change.sql]
+    optional = tuple(change for change in consented if change.fits)
+    told = (*(change for change in applied if change.note), *diff.of(ChangeKind.RENAME))
+    return DriftDecision(
+        ddl=tuple(change.sql for change in applied if change.sql),
+        destructive=tuple(change for change in consented if not change.fits),
+        optional=optional,
+        warnings=(
+            *(_told(table, change) for change in told),
+            *(f"{table}: {change.text} (left as it is without consent)" for change in optional),
+        ),
+    )
+
+
+def _is_no_drift(change: Change) -> bool:
+    harmless = change.kind in (ChangeKind.DROP, ChangeKind.NOT_NULL) and change.fits
+    return harmless or change.kind is ChangeKind.RENAME
+
+
+def _told(table: TableName, change: Change) -> str:
+    return f"{table}: {change.text}{f' ({change.note})' if change.note else ''}"
+
+
+def _drift_error(
+    table: TableName,
+    changes: Sequence[Change],
+    where: Location | str,
+    diff: SchemaDiff,
+    hint: str,
+) -> DriftError:
+    problems = "; ".join(change.text for change in changes)
+    guesses = diff.of(ChangeKind.RENAME)
+    details = "\n".join(f"  {guess.text}: {guess.sql}" for guess in guesses) or None
+    return DriftError(
+        f"table {table} differs from its declaration: {problems}",
+        where=where,
+        details=details,
+        hint=hint,
+    )

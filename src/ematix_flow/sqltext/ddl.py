@@ -2,31 +2,116 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from sqlglot import exp
 
-from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.errors import NotSupported
+from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sqltext.dialect_names import grammar_of
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.identifiers import table as table_node
-from ematix_flow.sqltext.type_names import type_name
+from ematix_flow.sqltext.type_names import held_columns
+from ematix_flow.sqltext.type_table import MYSQL_COLLATION
+
+_LAKES = ("delta", "iceberg")
+# A commit is a transaction, which only InnoDB has; text is compared as it is.
+_MYSQL_OPTIONS = f" ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE={MYSQL_COLLATION}"
+_MYSQL_KEY_BYTES = 3072
+_MYSQL_ROW_BYTES = 65_535
+_VARCHAR = re.compile(r"VARCHAR\((\d+)\)")
 
 
 def create_schema(name: str, dialect: str) -> str:
     """Return CREATE SCHEMA IF NOT EXISTS."""
     target = exp.Table(db=exp.to_identifier(name, quoted=True))
-    return exp.Create(this=target, kind="SCHEMA", exists=True).sql(dialect=dialect)
+    return exp.Create(this=target, kind="SCHEMA", exists=True).sql(dialect=grammar_of(dialect))
 
 
 def create_table(table: Table, name: TableName, dialect: str) -> str:
-    """Return CREATE TABLE IF NOT EXISTS for a declared table."""
-    definitions = [_definition(column, dialect) for column in table.columns]
-    keys = [quoted(column.name, dialect) for column in table.columns if column.primary_key]
-    if keys:
-        definitions.append(f"PRIMARY KEY ({', '.join(keys)})")
-    target = table_node(name).sql(dialect=dialect)
-    return f"CREATE TABLE IF NOT EXISTS {target} ({', '.join(definitions)})"
+    """Return CREATE TABLE IF NOT EXISTS; what *dialect* cannot hold is an error."""
+    grammar = grammar_of(dialect)
+    held = {
+        column.name: each.type_name
+        for column, each in zip(table.columns, held_columns(table, dialect), strict=True)
+    }
+    definitions = [
+        f"{quoted(name, grammar)} {held[name]}{'' if nullable else ' NOT NULL'}"
+        for name, nullable in ((column.name, column.nullable) for column in table.columns)
+    ]
+    target = table_node(name).sql(dialect=grammar)
+    if dialect in _LAKES:
+        _refuse_unique(table, dialect)
+        # Their keys are not enforced; what a mode needs of them it asks of the rows.
+        partitioned = _partitioned_by(table, grammar)
+        listed = ", ".join(definitions)
+        return f"CREATE TABLE IF NOT EXISTS {target} ({listed}) USING {dialect}{partitioned}"
+    _refuse_partitions(table, dialect)
+    if dialect == "mysql":
+        _require_short_row(held)
+    for kind, names in _keys(table):
+        if dialect == "mysql":
+            _require_short_key(names, held)
+        definitions.append(f"{kind} ({_listed(names, grammar)})")
+    options = _MYSQL_OPTIONS if dialect == "mysql" else ""
+    return f"CREATE TABLE IF NOT EXISTS {target} ({', '.join(definitions)}){options}"
 
 
-def _definition(column: Column, dialect: str) -> str:
-    # The type's name is ours (type_names), not the user's; sqlglot would translate it away.
-    null = "" if column.nullable else " NOT NULL"
-    return f"{quoted(column.name, dialect)} {type_name(column.type, dialect)}{null}"
+def _keys(table: Table) -> list[tuple[str, tuple[str, ...]]]:
+    primary = [("PRIMARY KEY", table.primary_key)] if table.primary_key else []
+    return [*primary, *(("UNIQUE", names) for names in table.unique_constraints)]
+
+
+def _listed(names: Iterable[str], grammar: str) -> str:
+    return ", ".join(quoted(name, grammar) for name in names)
+
+
+def _partitioned_by(table: Table, grammar: str) -> str:
+    if not table.partition_columns:
+        return ""
+    return f" PARTITIONED BY ({_listed(table.partition_columns, grammar)})"
+
+
+def _refuse_partitions(table: Table, dialect: str) -> None:
+    if table.partition_columns:
+        raise NotSupported(
+            f"partition columns ({', '.join(table.partition_columns)}) are for delta and iceberg; "
+            f"tables in {dialect} are not partitioned by flow",
+            hint="drop __partition_columns__, or write to a lake",
+        )
+
+
+def _refuse_unique(table: Table, dialect: str) -> None:
+    if table.unique_constraints:
+        [names, *_] = table.unique_constraints
+        raise NotSupported(
+            f"{dialect} cannot hold the unique constraint ({', '.join(names)})",
+            hint="drop __unique_constraints__, or make them the merge keys",
+        )
+
+
+def _require_short_key(names: Iterable[str], held: dict[str, str]) -> None:
+    sizes = _text_bytes({name: held[name] for name in names})
+    # No other type of a key has more than 255 bytes, and none of those comes near the limit.
+    if (total := sum(sizes.values())) > _MYSQL_KEY_BYTES:
+        raise NotSupported(
+            f"the key with {', '.join(sizes)} has {total:,} bytes in mysql, which allows "
+            f"{_MYSQL_KEY_BYTES:,} (four for each character)",
+            hint="declare shorter String[n]",
+        )
+
+
+def _require_short_row(held: dict[str, str]) -> None:
+    sizes = _text_bytes(held)
+    if (total := sum(sizes.values())) > _MYSQL_ROW_BYTES:
+        raise NotSupported(
+            f"{', '.join(sizes)} have {total:,} bytes in mysql, which allows {_MYSQL_ROW_BYTES:,} "
+            "in a row (four for each character)",
+            hint="declare the long ones as Text, which is stored apart",
+        )
+
+
+def _text_bytes(held: dict[str, str]) -> dict[str, int]:
+    lengths = {name: _VARCHAR.match(text) for name, text in held.items()}
+    return {name: 4 * int(match[1]) for name, match in lengths.items() if match}

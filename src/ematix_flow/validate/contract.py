@@ -12,6 +12,7 @@ declared one. Lengths of text inside of them are judged, UUID and JSON in them a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -26,11 +27,13 @@ from ematix_flow.spec.contract import (
     RuleKind,
     has_lengths,
 )
+from ematix_flow.spec.normalize.expression import derives
 from ematix_flow.spec.table import Column as DeclaredColumn
 from ematix_flow.spec.types import JSON, JSONB, UUID, Array, Double, Float, String, Struct
 from ematix_flow.spec.types import DataType as DeclaredType
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.type_names import type_name
+from ematix_flow.validate.json_text import json_text
 from ematix_flow.validate.text import BEYOND_BIGINT, cast_text, text_loses
 
 if TYPE_CHECKING:
@@ -41,8 +44,11 @@ _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\z"
 _NESTED = ("array", "struct", "map")
 
 
-def judge(frame: DataFrame, contract: Contract) -> DataFrame:
-    """Return the declared columns in their declared types, and the verdict on each row."""
+def judge(frame: DataFrame, contract: Contract, *, as_json: Collection[str] = ()) -> DataFrame:
+    """Return the declared columns in their declared types, and the verdict on each row.
+
+    :param as_json: The arrays and structs that the target keeps as JSON text (see `json_text`).
+    """
     from pyspark.sql import functions
 
     found = _match_columns(frame, contract)
@@ -60,20 +66,28 @@ def judge(frame: DataFrame, contract: Contract) -> DataFrame:
             _cast(given[column.name], actual[column.name], column).alias(cast[column.name])
             for column in contract.table.columns
         ),
+        *(rule.flag for rule in contract.on_markers),
     )
     verdicts = [functions.lit(None).cast("int")]
     shown = []
-    for rule in contract.rules:
+    # A row is set aside only where nothing stops the run: no fault hides another.
+    for rule in sorted(contract.rules, key=lambda rule: rule.sets_aside):
         values = functions.col(raw[rule.column]), functions.col(cast[rule.column])
         breaks = _breaks(rule, *values, actual[rule.column])
         if breaks is not None:
+            breaks = _unless_set_aside(breaks, rule, contract)
             verdicts.append(functions.when(breaks, functions.lit(rule.number)))
         is_it = functions.col(RULE_COLUMN) == rule.number
-        shown.append(functions.when(is_it, functions.col(raw[rule.column]).cast("string")))
+        on_marker = rule.kind is RuleKind.MARKER
+        offending = functions.col(rule.flag if on_marker else raw[rule.column])
+        shown.append(functions.when(is_it, offending.cast("string")))
     # The first of a flat list: nested conditions would overflow Spark on a wide table.
     broken, value = functions.coalesce(*verdicts), functions.coalesce(*shown)
     return paired.select("*", broken.alias(RULE_COLUMN)).select(
-        *(functions.col(cast[column.name]).alias(column.name) for column in contract.table.columns),
+        *(
+            _in_target(functions.col(cast[column.name]), column, as_json).alias(column.name)
+            for column in contract.table.columns
+        ),
         RULE_COLUMN,
         value.alias(VALUE_COLUMN),
     )
@@ -93,6 +107,9 @@ def _match_columns(frame: DataFrame, contract: Contract) -> dict[str, str]:
         offered[name.casefold()] = name
     declared = [column.name for column in table.columns]
     missing = [name for name in declared if name.casefold() not in offered]
+    # Derived columns are missing only because others are: nothing could be computed.
+    returned = [each.name for each in table.columns if not derives(each.markers)]
+    missing = [name for name in missing if name in returned] or missing
     if missing:
         guess = nearest(missing[0], frame.columns)
         raise ContractError(
@@ -101,7 +118,8 @@ def _match_columns(frame: DataFrame, contract: Contract) -> dict[str, str]:
             where=table.location,
             hint=f"SELECT {guess} AS {missing[0]}" if guess else f"add {missing[0]} to the SELECT",
         )
-    extra = sorted(set(offered) - {name.casefold() for name in declared})
+    flags = {rule.flag for rule in contract.on_markers}
+    extra = sorted(set(offered) - {name.casefold() for name in declared} - flags)
     if extra:
         raise ContractError(
             f"the query returns {', '.join(offered[name] for name in extra)}, "
@@ -132,11 +150,17 @@ def _cast(raw: Column, actual: DataType, column: DeclaredColumn) -> Column:
     return raw.try_cast(type_name(column.type, "spark"))
 
 
+def _in_target(value: Column, column: DeclaredColumn, as_json: Collection[str]) -> Column:
+    return json_text(value, column.type) if column.name in as_json else value
+
+
 def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column | None:
     """Return the condition under which a row breaks *rule*; None where no row can."""
     from pyspark.sql import functions
 
     match rule.kind:
+        case RuleKind.MARKER:
+            return functions.col(rule.flag).isNotNull()
         case RuleKind.NOT_NULL:
             return raw.isNull()
         case RuleKind.LENGTH:
@@ -150,6 +174,16 @@ def _breaks(rule: Rule, raw: Column, cast: Column, actual: DataType) -> Column |
                 return None
             loses = _loses(raw, cast, actual, rule.type)
             return raw.isNotNull() & (cast.isNull() if loses is None else cast.isNull() | loses)
+
+
+def _unless_set_aside(breaks: Column, rule: Rule, contract: Contract) -> Column:
+    """Let a column keep no promise where its own marker sets the row aside."""
+    from pyspark.sql import functions
+
+    for other in contract.rules_on(rule.column):
+        if other.sets_aside and other is not rule:
+            breaks &= functions.col(other.flag).isNull()
+    return breaks
 
 
 def _too_long(value: Column, kind: DeclaredType) -> Column:

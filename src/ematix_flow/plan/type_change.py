@@ -1,0 +1,71 @@
+"""Whether a column of one type can become another without losing a value."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from ematix_flow.spec.types import (
+    JSON,
+    JSONB,
+    BigInt,
+    DataType,
+    Double,
+    Float,
+    Integer,
+    Numeric,
+    SmallInt,
+    String,
+    Text,
+    Timestamp,
+    TimestampTZ,
+)
+from ematix_flow.sqltext.type_texts import AnyNumeric, CoarseTime
+
+_WHOLE = (SmallInt, Integer, BigInt)
+
+
+class TypeChange(StrEnum):
+    """What turning one type into another does to values."""
+
+    NONE = "none"
+    WIDEN = "widen"
+    NARROW = "narrow"
+    RETYPE = "retype"
+
+
+def type_change(old: DataType, new: DataType, dialect: str) -> TypeChange:
+    """Return what turning *old* into *new* does."""
+    if old == new or {type(old), type(new)} in _alike(dialect):
+        return TypeChange.NONE
+    if _holds_all_of(new, old):
+        return TypeChange.WIDEN
+    if _holds_all_of(old, new):
+        return TypeChange.NARROW
+    return TypeChange.RETYPE
+
+
+def _alike(dialect: str) -> tuple[set[type[DataType]], ...]:
+    # MariaDB's JSON is a LONGTEXT, and reported as one.
+    return ({JSON, Text}, {JSONB, Text}) if dialect == "mysql" else ()
+
+
+def _holds_all_of(wide: DataType, narrow: DataType) -> bool:
+    match narrow, wide:
+        case SmallInt() | Integer(), Integer() | BigInt():
+            return _WHOLE.index(type(narrow)) < _WHOLE.index(type(wide))
+        case Float(), Double():
+            return True
+        case String(length), String(more):
+            return length < more
+        case String(), Text():
+            return True
+        case Numeric(), AnyNumeric():
+            return True
+        case Numeric(precision, scale), Numeric(more, decimals):
+            return decimals >= scale and more - decimals >= precision - scale
+        case CoarseTime(decimals, zoned), CoarseTime(more, also_zoned):
+            return decimals < more and zoned == also_zoned
+        case CoarseTime(_, zoned), Timestamp() | TimestampTZ():
+            return zoned == isinstance(wide, TimestampTZ)
+        case _:
+            return False
