@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import typing
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import DeclarationError
+from ematix_flow.declare.markers import check_markers
+from ematix_flow.errors import DeclarationError, located
+from ematix_flow.spec.normalize import FACTORIES, Marker
 from ematix_flow.spec.table import Column
 from ematix_flow.spec.types import DATA_TYPES, DataType, from_annotation
 
 _KNOWN_TYPES = (
     f"the types are {', '.join(kind.__name__ for kind in DATA_TYPES)}, importable from ematix_flow"
 )
+_KNOWN_MARKERS = ("pk", "natural_key", "nullable", *FACTORIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
     """Return the columns that the annotations of *cls* declare."""
     _refuse_other_decorators(cls, location)
     try:
-        hints = typing.get_type_hints(cls, include_extras=True)
+        # A marker in a postponed annotation is called here, and has no line of its own.
+        with located(location):
+            hints = typing.get_type_hints(cls, include_extras=True)
     except (NameError, TypeError, ValueError, AttributeError) as error:
         raise DeclarationError(
             f"the annotations of {cls.__name__} cannot be read: {error}",
@@ -60,6 +66,7 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
             where=location,
             hint="annotate them: `order_id: Annotated[BigInt, pk()]`",
         )
+    check_markers(columns, cls.__name__, location)
     return columns
 
 
@@ -71,12 +78,12 @@ def _column(name: str, hint: Any, table: str, location: Location) -> Column:
         marks = tuple(found)
     typed = _typed(annotation, name, table, location)
     for mark in marks:
-        if not isinstance(mark, ColumnMark):
+        if not isinstance(mark, ColumnMark | Marker):
             raise DeclarationError(
-                f"column {name!r} of {table} is annotated with {mark!r}, which marks nothing "
-                "(known: pk(), natural_key(), nullable())",
+                f"column {name!r} of {table} is annotated with {_shown(mark)}, which marks nothing "
+                f"(known: {', '.join(f'{each}()' for each in _KNOWN_MARKERS)})",
                 where=location,
-                hint="call the marker: pk(), not pk" if callable(mark) else None,
+                hint=f"call the marker: {mark.__name__}()" if inspect.isfunction(mark) else None,
             )
     meanings = {mark.meaning for mark in marks if isinstance(mark, ColumnMark)}
     may_be_null = typed[1] or "nullable" in meanings
@@ -92,6 +99,7 @@ def _column(name: str, hint: Any, table: str, location: Location) -> Column:
         nullable=may_be_null,
         primary_key="primary_key" in meanings,
         natural_key="natural_key" in meanings,
+        markers=tuple(mark for mark in marks if isinstance(mark, Marker)),
     )
 
 
@@ -108,6 +116,10 @@ def _typed(annotation: Any, name: str, table: str, location: Location) -> tuple[
             hint=_KNOWN_TYPES,
         )
     return found
+
+
+def _shown(mark: object) -> str:
+    return mark.__name__ if inspect.isfunction(mark) else repr(mark)
 
 
 def _spelt(annotation: Any) -> str:

@@ -77,15 +77,18 @@ def stage(frame: DataFrame, folder: Path, *, counted: bool) -> StagedRows:
 
 
 def require_clean(staged: StagedRows, contract: Contract) -> None:
-    """Refuse the load when any staged row broke a rule, naming rows by their keys."""
-    suspects = [file for file in staged.files if _has_verdict(file)]
+    """Refuse the load when any staged row broke a rule, naming rows by their keys.
+
+    Rows that are to be set aside stop nothing.
+    """
+    suspects = [file for file in staged.files if has_verdict(file)]
     if not suspects:
         return
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
     dataset = ds.dataset(suspects, format="parquet")
-    bad = dataset.filter(pc.field(RULE_COLUMN).is_valid())
+    bad = dataset.filter(pc.field(RULE_COLUMN).is_valid() & ~_set_aside(contract))
     samples = bad.head(_SAMPLES).to_pylist()
     if not samples:
         return
@@ -111,11 +114,19 @@ def _described(samples: list[dict[str, Any]], contract: Contract) -> Iterator[st
         yield f"row {named}: {problem}"
 
 
+def _set_aside(contract: Contract) -> Any:
+    """Return which rows leave the load, as a condition over staged rows."""
+    import pyarrow.compute as pc
+
+    numbers = [rule.number for rule in contract.rules if rule.sets_aside]
+    return pc.field(RULE_COLUMN).isin(numbers)
+
+
 def _shown(value: object) -> str:
     return "NULL" if value is None else str(value)
 
 
-def _has_verdict(file: Path) -> bool:
+def has_verdict(file: Path) -> bool:
     """Tell from the footer whether any row of *file* may be bad, without reading a row."""
     import pyarrow.parquet as pq
 
