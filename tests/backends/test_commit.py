@@ -1,5 +1,7 @@
 """The commit, from the driver on pre-staged rows: no JVM, real databases."""
 
+import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -42,6 +44,7 @@ from ematix_flow.write.commit import commit
 from ematix_flow.write.fence import take_fence
 from ematix_flow.write.ledger import write_entry
 from ematix_flow.write.staging import StagingArea, require_clean
+from tests.services.postgres import client
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TABLE = Table(
@@ -61,12 +64,22 @@ SCHEMA = pa.schema(
 )
 
 
-@pytest.fixture(params=["sqlite", "duckdb"])
-def target(request, tmp_path):
-    connection = Connection.from_config(
-        "out", {"kind": request.param, "path": "out.db"}, base=tmp_path
-    )
-    return backends()[request.param].target(connection)
+@pytest.fixture(params=["sqlite", "duckdb", pytest.param("postgres", marks=pytest.mark.services)])
+def config(request):
+    """How to connect to an empty database of each kind."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_config")
+    return {"kind": request.param, "path": "out.db"}
+
+
+@pytest.fixture
+def target(config, tmp_path):
+    return target_of(config, tmp_path)
+
+
+def target_of(config, folder):
+    connection = Connection.from_config("out", config, base=folder)
+    return backends()[connection.kind].target(connection)
 
 
 def staged(tmp_path, rows, name="part-0.parquet"):
@@ -157,8 +170,7 @@ def test_a_runner_that_lost_its_fence_cannot_commit(target, tmp_path):
 
 
 def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
-    connection = Connection.from_config("out", {"kind": "sqlite", "path": "out.db"}, base=tmp_path)
-    target = backends()["sqlite"].target(connection)
+    target = target_of({"kind": "sqlite", "path": "out.db"}, tmp_path)
     token = prepared(target)
     with target.open() as session:
         session.execute(
@@ -171,8 +183,7 @@ def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
 
 
 def test_nan_is_refused_where_it_would_become_null(tmp_path):
-    connection = Connection.from_config("out", {"kind": "sqlite", "path": "out.db"}, base=tmp_path)
-    target = backends()["sqlite"].target(connection)
+    target = target_of({"kind": "sqlite", "path": "out.db"}, tmp_path)
     rows = staged(tmp_path, [(1, "a", 0.5, None, None), (2, "b", float("nan"), None, None)])
     with pytest.raises(ContractError, match=r"score is NaN.*row id=2"):
         load(target, rows)
@@ -183,7 +194,7 @@ def test_a_table_that_we_created_is_no_drift(target):
     nested = (Array(Text()), Struct(("a", Text()), ('b "c"', Array(Struct(("d", UUID()))))))
     sized = (String(3), Numeric(20, 4))
     plain = {*DATA_TYPES} - {type(kind) for kind in (*nested, *sized)}
-    kinds = [*(kind() for kind in plain), *sized, *(nested if target.dialect == "duckdb" else ())]
+    kinds = [*(kind() for kind in plain), *sized, *(nested if target.dialect != "sqlite" else ())]
     columns = [Column(name=f"C{n}", type=kind, nullable=n > 2) for n, kind in enumerate(kinds)]
     # A key is NOT NULL in the table, even if it is declared nullable.
     columns.append(Column(name="id", type=BigInt(), primary_key=True, nullable=True))
@@ -201,10 +212,13 @@ def test_a_table_that_we_created_is_no_drift(target):
 @contextmanager
 def counting(target):
     """Another connection that counts the rows; for DuckDB in this process, as no other may."""
-    if target.dialect == "sqlite":
-        opened = sqlite3.connect(target.path, timeout=30, check_same_thread=False)
-    else:
-        opened = duckdb.connect(str(target.path))
+    match target.dialect:
+        case "sqlite":
+            opened = sqlite3.connect(target.path, timeout=30, check_same_thread=False)
+        case "duckdb":
+            opened = duckdb.connect(str(target.path))
+        case _:
+            opened = client().connect(target.server.dsn, autocommit=True)
     with closing(opened):
         yield lambda: opened.execute('SELECT count(*) FROM "t"').fetchone()[0]
 
@@ -250,13 +264,12 @@ def test_no_reader_ever_sees_an_empty_table(target, tmp_path):
 
 
 CRASH = """
-import os, signal, sys
+import json, os, signal, sys
 from ematix_flow.write import commit as module
 from tests.backends.test_commit import *
 
-point, kind, folder = sys.argv[1:]
-connection = Connection.from_config("out", {{"kind": kind, "path": "out.db"}}, base=Path(folder))
-target = backends()[kind].target(connection)
+point, folder = sys.argv[1:]
+target = target_of(json.loads(os.environ["CONFIG"]), Path(folder))
 rows = StagedRows(files=(Path(folder) / "part-0.parquet",), rows=2)
 
 def die(*args, **kwargs):
@@ -275,19 +288,17 @@ die()
 
 
 @pytest.mark.parametrize("point", ["fence", "ledger", "inside", "after"])
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, kind, point):
+def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, config, point):
     staged(tmp_path, good(1, 2))
-    code = "from pathlib import Path\n" + CRASH.replace("{{", "{").replace("}}", "}")
     died = subprocess.run(
-        [sys.executable, "-c", code, point, kind, str(tmp_path)],
+        [sys.executable, "-c", "from pathlib import Path\n" + CRASH, point, str(tmp_path)],
+        env={**os.environ, "CONFIG": json.dumps(config)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert died.returncode == -9, died.stderr
-    connection = Connection.from_config("out", {"kind": kind, "path": "out.db"}, base=tmp_path)
-    target = backends()[kind].target(connection)
+    target = target_of(config, tmp_path)
     assert ids(target) == ([1, 2] if point == "after" else [])
     done = load(target, StagedRows(files=(tmp_path / "part-0.parquet",), rows=2))
     assert done.replayed == (point == "after")

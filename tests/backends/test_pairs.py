@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -9,24 +10,11 @@ import pytest
 
 from ematix_flow.api import Flow
 from ematix_flow.errors import NotSupported
+from tests.backends.places import Places
 from tests.projects import ProjectFolder
+from tests.services.postgres import client
 
 PROJECT = """
-@ematix.connection
-class src:
-    kind = "{source}"
-    path = "{source_path}"
-
-@ematix.connection
-class out:
-    kind = "{target}"
-    path = "out.db"
-
-@ematix.connection
-class further:
-    kind = "{further}"
-    path = "further.db"
-
 @ematix.table
 class Everything:
     id: Annotated[BigInt, pk()]
@@ -46,12 +34,12 @@ class Everything:
     uid: UUID | None
     raw: Bytes | None
 
-@ematix.pipeline(target=Everything, mode="{mode}", source_connection="src", target_connection="out")
+@ematix.pipeline(target=Everything, mode="append", source_connection="src", target_connection="out")
 def load():
     return "SELECT * FROM everything"
 
 @ematix.pipeline(
-    target=Everything, mode="{mode}", source_connection="out", target_connection="further"
+    target=Everything, mode="append", source_connection="out", target_connection="further"
 )
 def carry_on():
     return "SELECT * FROM everything"
@@ -114,20 +102,19 @@ def arrow_rows():
     return pa.table(arrays, names=list(NAMES))
 
 
-def write_source(project: ProjectFolder, kind: str) -> str:
+def write_source(places: Places, kind: str) -> None:
     """Put the rows into a source of *kind*, each value as that kind stores it."""
+    project = places.project
     match kind:
         case "csv":
             # An empty field is NULL, so empty text cannot be told from it: see csv_expected.
             shown = [["" if value is None else text(value) for value in row] for row in ROWS]
             project.csv("everything", NAMES, shown)
-            return "data"
         case "parquet":
             import pyarrow.parquet as pq
 
             (project.path / "data").mkdir()
             pq.write_table(arrow_rows(), project.path / "data" / "everything.parquet")
-            return "data"
         case "duckdb":
             import duckdb
 
@@ -135,11 +122,25 @@ def write_source(project: ProjectFolder, kind: str) -> str:
             with duckdb.connect(str(project.path / "src.db")) as database:
                 database.execute("SET TimeZone = 'UTC'")
                 database.execute("CREATE TABLE everything AS SELECT * FROM everything")
-            return "src.db"
         case "sqlite":
             write_sqlite(project)
-            return "src.db"
-    raise AssertionError(kind)
+        case "postgres":
+            write_postgres(places.database("src").dsn)
+        case _:
+            raise AssertionError(kind)
+
+
+def write_postgres(dsn: str) -> None:
+    types = (
+        *("bigint", "smallint", "integer", "real", "double precision", "boolean", "text"),
+        *("varchar(3)", "numeric(20,4)", "date", "timestamp", "timestamptz", "json", "jsonb"),
+        *("uuid", "bytea"),
+    )
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(NAMES, types, strict=True))
+    marks = ", ".join(f"%s::{kind}" for kind in types)
+    with client().connect(dsn, autocommit=True) as database:
+        database.execute(f"CREATE TABLE everything ({columns})")
+        database.cursor().executemany(f"INSERT INTO everything VALUES ({marks})", ROWS)
 
 
 def write_sqlite(project: ProjectFolder) -> None:
@@ -183,7 +184,7 @@ def expected(target: str) -> list[tuple[object, ...]]:
 
 def stored(value: object, target: str) -> object:
     """How a target gives a value back through its own driver."""
-    if target == "duckdb":
+    if target in ("duckdb", "postgres"):
         return value.lower() if value == LIMITS[14] else value
     match value:
         case bool():
@@ -202,52 +203,60 @@ def stored(value: object, target: str) -> object:
             return value
 
 
-def declared(project: ProjectFolder, source: str, target: str, further: str = "sqlite") -> Flow:
-    path = write_source(project, source)
-    project.declare(
-        PROJECT.format(
-            source=source, target=target, source_path=path, mode="append", further=further
-        )
-    )
-    return project.flow()
+def declared(places: Places, source: str, target: str, further: str = "sqlite") -> Flow:
+    write_source(places, source)
+    kinds = {"src": source, "out": target, "further": further}
+    connections = (places.declare(name, kind) for name, kind in kinds.items())
+    places.project.declare("".join(connections) + PROJECT)
+    return places.project.flow(environ=places.environ())
 
 
-COMPARED = "SELECT * FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
+def compared(kind: str) -> str:
+    """The query of all rows, in their order; what a client makes of JSON is not our business."""
+    as_text = ("doc", "doc_b", "uid") if kind == "postgres" else ()
+    names = ", ".join(f"CAST({name} AS text)" if name in as_text else name for name in NAMES)
+    return f"SELECT {names} FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
 
 
 @pytest.mark.every_engine
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
-def test_every_type_survives_the_journey(project, source_kind, target_kind):
-    result = declared(project, source_kind, target_kind).run("load")
+def test_every_type_survives_the_journey(places, source_kind, target_kind):
+    result = declared(places, source_kind, target_kind).run("load")
     assert (result.rows.read, result.rows.inserted) == (3, 3)
-    rows = project.rows("out.db", COMPARED)
+    rows = places.rows("out", compared(target_kind))
     want = expected(target_kind)
     if source_kind == "csv":
         want = [csv_sees(row) for row in want]
+    if source_kind == "postgres":
+        want = [as_uuid_type(row) for row in want]
     assert rows == want
 
 
 @pytest.mark.every_engine
-@pytest.mark.parametrize("between", ["sqlite", "duckdb"])
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
-def test_what_we_wrote_we_read_back(project, between, target_kind):
-    flow = declared(project, "parquet", between, target_kind)
+def test_what_we_wrote_we_read_back(places, between_kind, target_kind):
+    flow = declared(places, "parquet", between_kind, target_kind)
     flow.run("load")
     result = flow.run("carry_on")
     assert (result.rows.read, result.rows.inserted) == (3, 3)
     want = expected(target_kind)
-    if between == "duckdb":
-        want = [tuple(v.lower() if v == LIMITS[14] else v for v in row) for row in want]
-    assert project.rows("further.db", COMPARED) == want
+    if between_kind in ("duckdb", "postgres"):
+        want = [as_uuid_type(row) for row in want]
+    assert places.rows("further", compared(target_kind)) == want
 
 
 # On Spark alone: Sail finds nothing under such a path, however it is escaped, and says so.
 @pytest.mark.parametrize("source", ["sqlite", "duckdb"])
-def test_a_project_may_lie_in_a_folder_named_like_a_pattern(make_project, source):
+def test_a_project_may_lie_in_a_folder_named_like_a_pattern(make_project, places, source):
     # No `?`: DuckDB puts `.wal` before it and cannot open its own database.
-    project = make_project("a [b] {c,d} *")
-    result = declared(project, source, "duckdb").run("load")
+    elsewhere = replace(places, project=make_project("a [b] {c,d} *"))
+    result = declared(elsewhere, source, "duckdb").run("load")
     assert result.rows.inserted == 3
+
+
+def as_uuid_type(row: tuple[object, ...]) -> tuple[object, ...]:
+    """A database with a type for UUIDs keeps the value, not how it was spelt."""
+    return tuple(value.lower() if value == LIMITS[14] else value for value in row)
 
 
 def csv_sees(row: tuple[object, ...]) -> tuple[object, ...]:

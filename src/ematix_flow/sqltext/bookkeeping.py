@@ -6,6 +6,7 @@ They live beside the data because only there can they change in the same transac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from sqlglot import exp
 
@@ -45,47 +46,53 @@ FENCE = Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@cache
+def bookkeeping(dialect: str) -> Bookkeeping:
+    """Return the statements of *dialect*, built once."""
+    return Bookkeeping(dialect)
+
+
+@dataclass(frozen=True)
 class Bookkeeping:
     """The statements, in one dialect, with `?`-style parameters in the order of the names."""
 
     dialect: str
 
-    @property
+    @cached_property
     def create(self) -> tuple[str, ...]:
         """Create both tables where they are missing."""
         return tuple(create_table(each, each.name, self.dialect) for each in (LEDGER, FENCE))
 
-    @property
+    @cached_property
     def read_run(self) -> str:
-        """Parameters: pipeline, target, run_id. Columns: run, committed, inserted, deleted."""
+        """Parameters: pipeline, target, run_id. Columns: as in `_entries`."""
         return self._entries().where(_is("run_id")).sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def read_last(self) -> str:
         """Parameters: pipeline, target. Columns as `read_run`, of the last commit."""
         newest = self._entries().order_by(column("committed_at").desc()).limit(1)
         return newest.sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def prune_ledger(self) -> str:
         """Parameters: pipeline, target, committed_at: forget what is older."""
         older = exp.LT(this=column("committed_at"), expression=exp.Placeholder())
         where = exp.and_(_is("pipeline"), _is("target"), older)
         return exp.delete(table(LEDGER.name), where=where).sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def insert_ledger(self) -> str:
         """Parameters: every column of the ledger, in order."""
         return self._insert(LEDGER)
 
-    @property
+    @cached_property
     def read_fence(self) -> str:
         """Parameters: pipeline. Columns: token."""
         query = exp.select(column("token")).from_(table(FENCE.name)).where(_is("pipeline"))
         return query.sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def raise_fence(self) -> str:
         """Parameters: pipeline."""
         raised = exp.Add(this=column("token"), expression=exp.Literal.number(1))
@@ -96,7 +103,7 @@ class Bookkeeping:
         )
         return update.sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def hold_fence(self) -> str:
         """Parameters: pipeline, token. Changes one row while the token is still that one."""
         update = exp.Update(
@@ -106,25 +113,26 @@ class Bookkeeping:
         )
         return update.sql(dialect=self.dialect)
 
-    @property
+    @cached_property
     def insert_fence(self) -> str:
-        """Parameters: pipeline, token."""
-        return self._insert(FENCE)
+        """Parameters: pipeline, token. Does nothing where the pipeline has a fence."""
+        return self._insert(FENCE, exp.OnConflict(action=exp.var("DO NOTHING")))
 
     def _entries(self) -> exp.Select:
-        names = ("run_id", "committed_at", "rows_inserted", "rows_deleted")
+        names = ("run_id", "committed_at", "rows_inserted", "rows_deleted", "watermark")
         return (
             exp.select(*(column(name) for name in names))
             .from_(table(LEDGER.name))
             .where(_is("pipeline"), _is("target"), _is("generation", exp.Literal.number(0)))
         )
 
-    def _insert(self, into: Table) -> str:
+    def _insert(self, into: Table, conflict: exp.OnConflict | None = None) -> str:
         names = [exp.to_identifier(each.name, quoted=True) for each in into.columns]
         row = exp.Tuple(expressions=[exp.Placeholder() for _ in into.columns])
         insert = exp.Insert(
             this=exp.Schema(this=table(into.name), expressions=names),
             expression=exp.Values(expressions=[row]),
+            conflict=conflict,
         )
         return insert.sql(dialect=self.dialect)
 

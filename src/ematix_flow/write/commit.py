@@ -8,7 +8,7 @@ from datetime import datetime
 from ematix_flow.errors import TargetError
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import StagedRows, Target
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import bookkeeping
 from ematix_flow.sqltext.program import STAGING, Effect
 from ematix_flow.write.fence import hold_fence
 from ematix_flow.write.ledger import entry_of_run, write_entry
@@ -34,7 +34,7 @@ def commit(
     now: datetime,
 ) -> Committed:
     """Apply the staged rows. Safe to call again for the same run: the ledger then answers."""
-    sql = Bookkeeping(target.dialect)
+    sql = bookkeeping(target.dialect)
     name = str(step.target)
     with target.open() as session:
         session.show_staging(staged, step.table, STAGING)

@@ -14,12 +14,13 @@ from ematix_flow.sqltext.bookkeeping import Bookkeeping
 def take_fence(session: TargetSession, sql: Bookkeeping, pipeline: str) -> int:
     """Raise the pipeline's token and return it."""
     with session.transaction():
+        # Raised before it is read: the row is then locked, and no other is given this token.
+        if session.execute(sql.raise_fence, (pipeline,)) == 0:
+            session.execute(sql.insert_fence, (pipeline, 0))
+            session.execute(sql.raise_fence, (pipeline,))
         token = _read(session, sql, pipeline)
-        if token is None:
-            session.execute(sql.insert_fence, (pipeline, 1))
-            return 1
-        session.execute(sql.raise_fence, (pipeline,))
-        return token + 1
+    assert token is not None
+    return token
 
 
 def hold_fence(session: TargetSession, sql: Bookkeeping, pipeline: str, token: int) -> None:

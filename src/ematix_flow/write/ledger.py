@@ -20,7 +20,7 @@ _KEPT = timedelta(days=90)
 def last_commit(
     session: TargetSession, sql: Bookkeeping, pipeline: str, target: str
 ) -> LedgerEntry | None:
-    """Return the last commit of *pipeline* into *target*, if there was one."""
+    """Return the last commit of *pipeline* into *target*, if any; the ledger must be there."""
     return _entry(session, sql.read_last, (pipeline, target))
 
 
@@ -28,6 +28,8 @@ def entry_of_run(
     session: TargetSession, sql: Bookkeeping, pipeline: str, target: str, run_id: str
 ) -> LedgerEntry | None:
     """Return what *run_id* committed, if it did, whatever was committed after it."""
+    if session.columns(LEDGER.name) is None:
+        return None
     return _entry(session, sql.read_run, (pipeline, target, run_id))
 
 
@@ -55,15 +57,14 @@ def write_entry(
 
 
 def _entry(session: TargetSession, query: str, parameters: tuple[str, ...]) -> LedgerEntry | None:
-    if session.columns(LEDGER.name) is None:
-        return None
     rows = session.fetch(query, parameters)
     if not rows:
         return None
-    run_id, committed_at, inserted, deleted = rows[0]
+    run_id, committed_at, inserted, deleted, watermark = rows[0]
     return LedgerEntry(
         run_id=str(run_id),
         committed_at=str(committed_at),
         rows_inserted=int(str(inserted)),
         rows_deleted=int(str(deleted)),
+        watermark=None if watermark is None else str(watermark),
     )

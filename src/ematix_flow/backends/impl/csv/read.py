@@ -8,7 +8,7 @@ A line end inside quotes arrives as `\\n`.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from ematix_flow.backends.impl.csv.header import check_marks, column_names, firs
 from ematix_flow.backends.impl.csv.quotes import has_line_ends_in_quotes
 from ematix_flow.connections.model import CsvConnection
 from ematix_flow.errors import NotSupported, SourceError
-from ematix_flow.ports import SourceFacts
+from ematix_flow.ports import ActualColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -36,7 +36,13 @@ class CsvReader:
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the files without reading a row."""
-        return self._find(relation or "")[0].facts
+        found, names = self._find(relation or "")
+        return replace(found.facts, columns=self._columns(names))
+
+    def describe(self, query: str) -> tuple[ActualColumn, ...]:
+        """Refuse: queries over files run on Spark."""
+        del query
+        raise NotSupported("csv files cannot analyse a query: Spark runs it")
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file as rows."""
@@ -77,6 +83,12 @@ class CsvReader:
         """Refuse: queries over files run on Spark."""
         del spark, query, scratch
         raise NotSupported("csv files cannot run a query")
+
+    def _columns(self, names: list[str]) -> tuple[ActualColumn, ...] | None:
+        """Return the header as columns of text; other types are Spark's to tell."""
+        if self.connection.schema != "text":
+            return None
+        return tuple(ActualColumn(name=name, type="STRING", nullable=True) for name in names)
 
     def _find(self, relation: str) -> tuple[FoundFiles, list[str]]:
         """Return the files and their columns; every file must agree on its header."""

@@ -20,12 +20,6 @@ from ematix_flow.sqltext.identifiers import quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-# DuckDB's names know no case.
-_OF_TABLE = (
-    "database_name = current_database() "
-    "AND lower(schema_name) = lower(?) AND lower(table_name) = lower(?)"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class DuckdbSession:
@@ -35,22 +29,20 @@ class DuckdbSession:
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
-        of_table = (table.schema or "main", table.name)
-        keys = self.fetch(
-            "SELECT lower(unnest(constraint_column_names)) FROM duckdb_constraints() "  # noqa: S608
-            f"WHERE constraint_type = 'PRIMARY KEY' AND {_OF_TABLE}",
-            of_table,
+        import duckdb
+
+        name = f"{quoted(table.schema or 'main', 'duckdb')}.{quoted(table.name, 'duckdb')}"
+        try:
+            # Looked up by name: the catalogue's own tables are scanned as a whole, each time.
+            rows = self.fetch('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name])
+        except duckdb.CatalogException:
+            return None
+        return tuple(
+            ActualColumn(
+                name=str(column), type=str(kind), nullable=not filled, primary_key=bool(key)
+            )
+            for column, kind, filled, key in rows
         )
-        rows = self.database.execute(
-            "SELECT column_name, data_type, is_nullable, lower(column_name) "  # noqa: S608
-            f"FROM duckdb_columns() WHERE {_OF_TABLE} ORDER BY column_index",
-            of_table,
-        ).fetchall()
-        found = tuple(
-            ActualColumn(name=name, type=kind, nullable=nullable, primary_key=(lower,) in keys)
-            for name, kind, nullable, lower in rows
-        )
-        return found or None
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""

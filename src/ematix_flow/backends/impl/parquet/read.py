@@ -7,16 +7,18 @@ with NULL, so files of one table that disagree are refused.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
+from ematix_flow.backends.impl.parquet.types import spark_type
 from ematix_flow.connections.model import ParquetConnection
 from ematix_flow.errors import NotSupported, SourceError
-from ematix_flow.ports import SourceFacts
+from ematix_flow.ports import ActualColumn, SourceFacts
 
 if TYPE_CHECKING:
+    import pyarrow.parquet as pq
     from pyspark.sql import DataFrame, SparkSession
 
 _MAGIC = b"PAR1"
@@ -30,7 +32,13 @@ class ParquetReader:
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the files without reading a row."""
-        return self._find(relation or "").facts
+        found = self._find(relation or "")
+        return replace(found.facts, columns=_described(found.files[0]))
+
+    def describe(self, query: str) -> tuple[ActualColumn, ...]:
+        """Refuse: queries over files run on Spark."""
+        del query
+        raise NotSupported("parquet files cannot analyse a query: Spark runs it")
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file or folder as rows."""
@@ -73,12 +81,24 @@ def _require_same_columns(found: FoundFiles) -> None:
 
 
 def _columns(file: Path) -> frozenset[tuple[str, str]]:
+    schema = _footer(file).schema
+    leaves = (schema.column(index) for index in range(len(schema)))
+    return frozenset((leaf.path, f"{leaf.physical_type} {leaf.logical_type}") for leaf in leaves)
+
+
+def _described(file: Path) -> tuple[ActualColumn, ...]:
+    """Return the columns of one file, as Spark will type them."""
+    return tuple(
+        ActualColumn(name=field.name, type=spark_type(field.type), nullable=True)
+        for field in _footer(file).schema.to_arrow_schema()
+    )
+
+
+def _footer(file: Path) -> pq.FileMetaData:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        schema = pq.read_metadata(file).schema
+        return pq.read_metadata(file)
     except (OSError, pa.ArrowException) as error:
         raise SourceError(f"{str(file)!r} is not Parquet that can be read: {error}") from error
-    leaves = (schema.column(index) for index in range(len(schema)))
-    return frozenset((leaf.path, f"{leaf.physical_type} {leaf.logical_type}") for leaf in leaves)

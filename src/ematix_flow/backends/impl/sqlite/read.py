@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ematix_flow.backends.files import FoundFiles
 from ematix_flow.backends.impl.sqlite.database import read_only
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
+from ematix_flow.backends.tables import missing_table
 from ematix_flow.errors import NotSupported, SourceError
-from ematix_flow.ports import SourceFacts
+from ematix_flow.ports import ActualColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -28,13 +29,23 @@ class SqliteReader:
     path: Path
 
     def inspect(self, relation: str | None) -> SourceFacts:
-        """Look at the file."""
-        del relation
+        """Look at the file, and at the columns of a table or view in it."""
         with read_only(self.path, SourceError) as database:
             # The first page tells whether it is a database at all.
             database.execute("PRAGMA schema_version")
+            columns = None if relation is None else _table_columns(database, relation, self.path)
         size = self.path.stat().st_size
-        return SourceFacts(description=f"{self.path.name}, {size:,} bytes", size_bytes=size)
+        return SourceFacts(
+            description=f"{self.path.name}, {size:,} bytes", size_bytes=size, columns=columns
+        )
+
+    def describe(self, query: str) -> tuple[ActualColumn, ...]:
+        """Have SQLite analyse *query*. An expression has no type: SQLite gives it by value."""
+        with read_only(self.path, SourceError) as database:
+            return tuple(
+                ActualColumn(name=name, type=declared, nullable=True)
+                for _, name, declared, *_ in _described(database, query)
+            )
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Refuse: a database runs the whole query itself."""
@@ -47,6 +58,28 @@ class SqliteReader:
         with read_only(self.path, SourceError) as database:
             _spool(database, query, spool)
         return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+
+
+def _table_columns(
+    database: sqlite3.Connection, relation: str, path: Path
+) -> tuple[ActualColumn, ...]:
+    # The name that is quoted in a query may itself have a dot in it.
+    for name in (relation, relation.removeprefix("main.")):
+        rows = database.execute(
+            'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)
+        ).fetchall()
+        if rows:
+            return tuple(
+                ActualColumn(
+                    name=column, type=kind, nullable=not (not_null or key), primary_key=bool(key)
+                )
+                for column, kind, not_null, key in rows
+            )
+    known = database.execute(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite|_%' ESCAPE '|' ORDER BY name"
+    )
+    raise missing_table(relation, path.name, [name for (name,) in known])
 
 
 def _spool(database: sqlite3.Connection, query: str, spool: Path) -> None:
@@ -66,8 +99,7 @@ def _spool(database: sqlite3.Connection, query: str, spool: Path) -> None:
 
 def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[ReadAs]]:
     """Return names and types. Expressions have no declared type: their values are looked at."""
-    database.execute(f"CREATE TEMP VIEW _flow_query AS {query}")
-    described = database.execute("PRAGMA temp.table_info(_flow_query)").fetchall()
+    described = _described(database, query)
     names = [row[1] for row in described]
     untyped = [name for _, name, declared, *_ in described if not declared or declared == "NUM"]
     storage: dict[str, set[str]] = {name: set() for name in names}
@@ -81,3 +113,9 @@ def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[
         for _, name, declared, *_ in described
     ]
     return names, kinds
+
+
+def _described(database: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
+    """Return number, name and declared type of each column, as `PRAGMA table_info` does."""
+    database.execute(f"CREATE TEMP VIEW _flow_query AS {query}")
+    return database.execute("PRAGMA temp.table_info(_flow_query)").fetchall()

@@ -1,0 +1,116 @@
+"""What PostgreSQL's catalog tells about tables. Reads it, never a row of the user's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ematix_flow.backends.impl.postgres.database import fetch
+from ematix_flow.backends.impl.postgres.server import Server
+from ematix_flow.backends.tables import missing_table
+from ematix_flow.errors import SourceError
+from ematix_flow.ports import ActualColumn
+from ematix_flow.spec.table import TableName
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Connection
+
+# Tables, partitioned ones, views, materialised views, foreign tables.
+_RELATIONS = "c.relkind IN ('r', 'p', 'v', 'm', 'f')"
+
+_COLUMNS = f"""
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+       coalesce(a.attnum = ANY(i.indkey), false)
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
+WHERE {_RELATIONS} AND c.relname = ? AND n.nspname = coalesce(CAST(? AS text), current_schema())
+  AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+"""  # noqa: S608  # our own text
+
+# A name without quotes is folded to lower case; whether it had quotes is not known here.
+_FIND = f"""
+SELECT n.nspname, c.relname, has_any_column_privilege(c.oid, 'SELECT'),
+       CASE WHEN c.relkind = 'p' THEN (SELECT CAST(sum(pg_relation_size(p.relid)) AS bigint)
+                                       FROM pg_partition_tree(c.oid) p WHERE p.isleaf)
+            WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) END
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+     LATERAL (SELECT CAST(? AS text) AS wanted) asked,
+     LATERAL (SELECT CAST(c.relname AS text) AS bare, n.nspname || '.' || c.relname AS full_name,
+                     current_database() || '.' || n.nspname || '.' || c.relname AS whole) names
+WHERE {_RELATIONS}
+  AND ((bare IN (wanted, lower(wanted)) AND pg_table_is_visible(c.oid))
+       OR full_name IN (wanted, lower(wanted)) OR whole IN (wanted, lower(wanted)))
+ORDER BY wanted IN (bare, full_name, whole) DESC, wanted = bare DESC
+LIMIT 1
+"""  # noqa: S608  # our own text
+
+_KNOWN = f"""
+SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE n.nspname || '.' END || c.relname
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE {_RELATIONS} AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg|_%' ESCAPE '|'
+ORDER BY 1
+"""  # noqa: S608  # our own text
+
+_LONG_NAMES = (
+    (re.compile(r"^character varying\b"), "varchar"),
+    (re.compile(r"^character\b"), "char"),
+    (re.compile(r"^(time(?:stamp)?(?:\(\d\))?) without time zone\b"), r"\1"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTable:
+    """A table or view that a query can read; views have no size."""
+
+    name: TableName
+    size_bytes: int | None
+
+
+def columns_of(database: Connection, table: TableName) -> tuple[ActualColumn, ...] | None:
+    """Return the table's columns, or None where it does not exist.
+
+    Without a schema it is looked for where CREATE TABLE would put it, not along the search path:
+    what is found is then what is written to.
+    """
+    rows = fetch(database, _COLUMNS, (table.name, table.schema))
+    found = tuple(
+        ActualColumn(name=name, type=short_name(kind), nullable=not not_null, primary_key=key)
+        for name, kind, not_null, key in rows
+    )
+    return found or None
+
+
+def has_schema(database: Connection, name: str) -> bool:
+    """Tell whether the database has that schema."""
+    return bool(fetch(database, "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?", (name,)))
+
+
+def find_table(database: Connection, relation: str, server: Server) -> FoundTable:
+    """Return the table that a query means by *relation*."""
+    rows = fetch(database, _FIND, (relation,))
+    if not rows:
+        known = [name for (name,) in fetch(database, _KNOWN)]
+        raise missing_table(relation, str(server), known)
+    [(schema, name, readable, size)] = rows
+    if not readable:
+        raise SourceError(
+            f"user {server.user!r} is not allowed to read {schema}.{name}",
+            hint=f"ask for: GRANT SELECT ON {schema}.{name} TO {server.user}",
+        )
+    return FoundTable(name=TableName(name=name, schema=schema), size_bytes=size)
+
+
+def short_name(kind: str) -> str:
+    """Return a type the way people, and our DDL, spell it.
+
+    >>> short_name("character varying(3)[]"), short_name("timestamp without time zone")
+    ('varchar(3)[]', 'timestamp')
+    """
+    for long_name, short in _LONG_NAMES:
+        kind = long_name.sub(short, kind)
+    return kind

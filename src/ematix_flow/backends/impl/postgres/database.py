@@ -1,0 +1,68 @@
+"""Opening a PostgreSQL database: in UTC, read-only where nothing is to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.impl.postgres.failures import Failure, translating
+from ematix_flow.backends.impl.postgres.parameters import numbered
+from ematix_flow.backends.impl.postgres.server import Server
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Connection
+
+# Looking at metadata waits for nobody long: whoever alters a table holds it exclusively.
+LOOKING = {"lock_timeout": "10s", "statement_timeout": "60s"}
+# A query over much data takes its time; the user's server may have a limit of its own.
+READING = {"lock_timeout": "60s"}
+# Another commit of the same pipeline holds the fence for as long as it takes.
+WRITING = {"lock_timeout": "300s"}
+
+_ALWAYS = {
+    "TimeZone": "UTC",
+    # "Already exists, skipping" would be printed by the driver itself.
+    "client_min_messages": "warning",
+}
+
+
+@contextmanager
+def opened(
+    server: Server, settings: dict[str, str], *, read_only: bool, failure: Failure
+) -> Iterator[Connection]:
+    """Connect; every statement is its own transaction until a `BEGIN`.
+
+    :param settings: `LOOKING`, `READING` or `WRITING`.
+    :param failure: What goes wrong is the source's fault or the target's.
+    """
+    with translating(server, failure), closing(_connect(server)) as database:
+        mode = {"default_transaction_read_only": "on"} if read_only else {}
+        chosen = {**_ALWAYS, **settings, **mode}
+        calls = ", ".join(
+            f"set_config('{name}', '{value}', false)" for name, value in chosen.items()
+        )
+        fetch(database, f"SELECT {calls}")
+        yield database
+
+
+def fetch(
+    database: Connection, sql: str, parameters: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
+    """Run one query with `?` parameters and return its rows."""
+    with database.cursor() as cursor:
+        if parameters:
+            cursor.execute(numbered(sql), tuple(parameters))
+        else:
+            cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def _connect(server: Server) -> Connection:
+    try:
+        import adbc_driver_postgresql.dbapi as driver  # type: ignore[import-untyped]  # no stubs
+    except ImportError as error:
+        missing_driver("postgres", "adbc-driver-postgresql", error)
+    database: Connection = driver.connect(server.dsn, autocommit=True)
+    return database

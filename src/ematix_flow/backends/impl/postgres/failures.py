@@ -1,0 +1,175 @@
+"""PostgreSQL's errors made ours: by SQLSTATE, in its own words, without the driver's.
+
+A failure to connect has no SQLSTATE, so there the words of libpq decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ematix_flow.backends.impl.postgres.server import Server
+from ematix_flow.errors import (
+    FlowError,
+    QueryError,
+    SourceError,
+    SourceUnreachable,
+    TargetBusy,
+    TargetError,
+    TargetUnreachable,
+)
+
+# What is wrong with a database is the source's fault or the target's, as it is used.
+Failure = type[SourceError] | type[TargetError]
+
+
+_NOT_CONNECTED = "Failed to connect:"
+# The last attempt of several (IPv6, then IPv4), without libpq's advice below it.
+_ATTEMPT = re.compile(r"failed: (?:FATAL: +)?([^\n]+)")
+# "IO: [libpq] Failed to execute ...: ERROR:  " and the like, before what PostgreSQL says.
+_DRIVER = re.compile(r"^(?:[A-Z_]+: )?\[libpq\](?:[^\n]*?(?:ERROR|FATAL): +|[^\n]*?: )?")
+_AWAY = ("08", "57P")
+_BUSY = ("40001", "40P01", "55P03")
+# Its names, types and grammar; and what PostgreSQL has not.
+_WRONG_QUERY = ("42", "0A")
+_NOT_ALLOWED = "42501"
+_WRITES = "25006"
+_CANCELLED = "57014"
+_TOO_MANY = "53300"
+
+
+@contextmanager
+def translating(server: Server, failure: Failure, query: str | None = None) -> Iterator[None]:
+    """Turn the driver's errors into ours.
+
+    :param query: The user's text that the database was given as it is; its line is then shown.
+    """
+    try:
+        yield
+    except FlowError:
+        raise
+    except Exception as error:
+        if str(error).startswith("[libpq]"):
+            raise _while_streaming(_words(error), server, failure) from error
+        if not type(error).__module__.startswith("adbc_driver_manager"):
+            raise
+        if _NOT_CONNECTED in str(error):
+            raise _not_connected(str(error), server, failure) from error
+        raise _refused(error, server, failure, query) from error
+
+
+def diagnosis(error: Exception) -> dict[str, str]:
+    """Return what PostgreSQL says about an error, by field: SQLSTATE, MESSAGE_PRIMARY ..."""
+    details: list[tuple[bytes | str, bytes]] = getattr(error, "details", None) or []
+    return {
+        (key.decode() if isinstance(key, bytes) else key).removeprefix("PG_DIAG_"): value.decode()
+        for key, value in details
+    }
+
+
+def _while_streaming(what: str, server: Server, failure: Failure) -> FlowError:
+    """Return the error that came with the rows: Arrow passes it on as text, without SQLSTATE."""
+    if "read-only transaction" in what:
+        return QueryError(f"a query must not write: {what}")
+    if "connection" in what.lower():
+        return _unreachable(failure)(f"{server.address} ended the connection: {what}")
+    return failure(f"PostgreSQL: {what}", where=str(server))
+
+
+def _refused(error: Exception, server: Server, failure: Failure, query: str | None) -> FlowError:
+    told = diagnosis(error)
+    code, what = told.get("SQLSTATE", ""), told.get("MESSAGE_PRIMARY") or _words(error)
+    if detail := told.get("MESSAGE_DETAIL"):
+        what = f"{what}: {detail}"
+    where = str(server)
+    if code == _NOT_ALLOWED:
+        return failure(
+            f"user {server.user!r} is not allowed to: {what}",
+            where=where,
+            hint=f"ask for a GRANT to {server.user}",
+        )
+    if code == _WRITES:
+        return QueryError(f"a query must not write: {what}")
+    if code in _BUSY:
+        return TargetBusy(f"PostgreSQL: {what}", where=where, hint="run again")
+    if code == _CANCELLED:
+        hint = "is a table locked, or statement_timeout too short?"
+        return failure(f"PostgreSQL gave up: {what}", where=where, hint=hint)
+    if code.startswith(_AWAY) or code == _TOO_MANY:
+        return _unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
+    if code.startswith(_WRONG_QUERY):
+        position = _position(query, told.get("STATEMENT_POSITION"))
+        return QueryError(
+            f"PostgreSQL refuses the query: {what}{position}",
+            hint=told.get("MESSAGE_HINT"),
+        )
+    if code.startswith("23"):
+        return TargetError(
+            f"PostgreSQL refuses a row that is already there or breaks a constraint: {what}",
+            where=where,
+            hint="append adds rows; filter what was loaded before, or use mode truncate",
+        )
+    if not code and "connection" in what.lower():
+        return _unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
+    return failure(f"PostgreSQL: {what}", where=where, hint=told.get("MESSAGE_HINT"))
+
+
+def _position(query: str | None, position: str | None) -> str:
+    """Say where in *query* PostgreSQL points to; it counts characters from 1."""
+    if query is None or position is None:
+        return ""
+    before = query[: int(position) - 1]
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    near = " ".join(query[int(position) - 1 :].split())[:60]
+    return f" (line {line}, column {column}), near: {near}" if near else " (at the end)"
+
+
+def _not_connected(text: str, server: Server, failure: Failure) -> FlowError:
+    said = text.partition(_NOT_CONNECTED)[2].strip()
+    attempts = _ATTEMPT.findall(said)
+    what: str = attempts[-1] if attempts else _first_line(said)
+    address, user, known = server.address, server.user, what.lower()
+    if "password" in known:
+        return failure(
+            f"{address} refuses the password of user {user!r}",
+            hint="check `user` and `password` of the connection",
+        )
+    if re.match(r'database ".*" does not exist', known):
+        return failure(
+            f"{address} has no database {server.database!r}",
+            hint=f"check `database` of the connection, or create it: "
+            f"CREATE DATABASE {server.database}",
+        )
+    if re.search(r"\brole\b|pg_hba\.conf|permission denied", known):
+        return failure(
+            f"{address} does not let user {user!r} in: {what}",
+            hint="check `user` of the connection, and what the server allows it",
+        )
+    if re.search(r"\b(ssl|tls|certificate)\b", known):
+        return failure(
+            f"{address}: {what}", hint="check `sslmode` and the certificates of the connection"
+        )
+    if re.search(r"\buri\b|connection (option|string)", known):
+        # libpq quotes the whole of it, password included.
+        return failure(
+            f"the address of {server} is not one that PostgreSQL understands",
+            hint="check the connection's url and its options",
+        )
+    return _unreachable(failure)(
+        f"PostgreSQL at {address} cannot be reached: {what}",
+        hint="is the server up, and are `host` and `port` right?",
+    )
+
+
+def _unreachable(failure: Failure) -> Failure:
+    return SourceUnreachable if issubclass(failure, SourceError) else TargetUnreachable
+
+
+def _words(error: Exception) -> str:
+    """Return what PostgreSQL says, without what the driver puts before it."""
+    return _first_line(_DRIVER.sub("", str(error)))
+
+
+def _first_line(error: object) -> str:
+    return str(error).strip().partition("\n")[0]

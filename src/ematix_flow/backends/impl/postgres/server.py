@@ -1,0 +1,40 @@
+"""Where a PostgreSQL database is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ematix_flow.connections.model import PostgresConnection
+
+# A host that swallows packets would otherwise be waited for until the kernel gives up.
+_CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A database to connect to; the password is in *dsn* alone, which is not shown.
+
+    :param address: `host:port`, for messages.
+    """
+
+    dsn: str = field(repr=False)
+    address: str
+    database: str
+    user: str
+
+    @classmethod
+    def of(cls, connection: PostgresConnection) -> Server:
+        """Return where a resolved *connection* leads to."""
+        dsn, host = connection.dsn, connection.host
+        if "connect_timeout" not in connection.parameters:
+            dsn += f"{'&' if '?' in dsn else '?'}connect_timeout={_CONNECT_SECONDS}"
+        return cls(
+            dsn=dsn,
+            # Several hosts each have their port.
+            address=host if "," in host else f"{host}:{connection.port}",
+            database=connection.database,
+            user=connection.user or "of this account",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.address}/{self.database}"

@@ -1,0 +1,154 @@
+"""Committing to PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+
+from ematix_flow.backends.impl.postgres.catalog import columns_of, has_schema
+from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch, opened
+from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.parameters import counting
+from ematix_flow.backends.impl.postgres.server import Server
+from ematix_flow.backends.impl.postgres.staging import batches, nul_in_text, shown_as
+from ematix_flow.errors import TargetError
+from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sqltext.identifiers import quoted
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Connection
+
+_NOT_ALLOWED = "42501"
+_NUL_IN_TEXT = "22021"
+# Two runs that create one thing at the same moment: one of them meets the other's catalog row.
+_CREATED_MEANWHILE = ("42P06", "42P07", "42710")
+_UNIQUE = "23505"
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresSession:
+    """An open database."""
+
+    database: Connection
+
+    def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
+        """Return the table's columns, or None where it does not exist."""
+        return columns_of(self.database, table)
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
+        """Run one statement and return how many rows it changed."""
+        import adbc_driver_manager
+
+        if parameters:
+            [(count,)] = fetch(self.database, counting(sql), parameters)
+            return int(count)
+        try:
+            return self._run(sql)
+        except adbc_driver_manager.Error as error:
+            if not self._is_there_anyway(sql, error):
+                raise
+            return 0
+
+    def fetch(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        """Run one query and return its rows."""
+        return fetch(self.database, sql, parameters)
+
+    def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
+        """Load the staged files into a table of this session: the long part, before any lock."""
+        import adbc_driver_manager
+
+        rows = f"{relation}_rows"
+        try:
+            with self.database.cursor() as cursor:
+                cursor.adbc_ingest(rows, batches(staged, table), mode="create", temporary=True)
+        except adbc_driver_manager.Error as error:
+            told = diagnosis(error)
+            if told.get("SQLSTATE") != _NUL_IN_TEXT:
+                raise
+            raise nul_in_text(told.get("CONTEXT", ""), staged, table) from error
+        # PostgreSQL looks for a name among temporary tables first, so none of the user's is meant.
+        query = shown_as(table, f"pg_temp.{quoted(rows, 'postgres')}")
+        self._run(f"CREATE TEMP VIEW {quoted(relation, 'postgres')} AS {query}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit at the end of the block; roll back when it raises."""
+        import adbc_driver_manager
+
+        # READ COMMITTED: who waited for another's lock must see what that one committed.
+        self._run("BEGIN ISOLATION LEVEL READ COMMITTED")
+        try:
+            yield
+            self._run("COMMIT")
+        except BaseException:
+            # What failed matters, not whether undoing it does: closing undoes it in any case.
+            with suppress(adbc_driver_manager.Error):
+                self._run("ROLLBACK")
+            raise
+
+    def _run(self, sql: str) -> int:
+        with self.database.cursor() as cursor:
+            cursor.execute(sql)
+            return max(cursor.rowcount, 0)
+
+    def _is_there_anyway(self, sql: str, error: Exception) -> bool:
+        """Tell whether what IF NOT EXISTS could not create is there.
+
+        PostgreSQL asks for the right to create before it looks, and two that create at once
+        both find nothing.
+        """
+        told = diagnosis(error)
+        code = told.get("SQLSTATE")
+        meanwhile = code in _CREATED_MEANWHILE or (
+            code == _UNIQUE and told.get("SCHEMA_NAME") == "pg_catalog"
+        )
+        if not meanwhile and code != _NOT_ALLOWED:
+            return False
+        match sqlglot.parse_one(sql, dialect="postgres"):
+            case exp.Create(args={"kind": kind, "exists": True}) as create:
+                return self._has(kind, create.find(exp.Table))
+            case _:
+                return False
+
+    def _has(self, kind: str, created: exp.Table | None) -> bool:
+        match kind, created:
+            case "SCHEMA", exp.Table(db=schema):
+                return has_schema(self.database, schema)
+            case "TABLE", exp.Table(name=name, db=schema):
+                return self.columns(TableName(name=name, schema=schema or None)) is not None
+            case _:
+                return False
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresTarget:
+    """A PostgreSQL database as a target."""
+
+    server: Server
+
+    @property
+    def dialect(self) -> str:
+        """The SQL it speaks."""
+        return "postgres"
+
+    def exists(self) -> bool:
+        """Say yes: we create no databases, so one that is not there is an error at opening."""
+        return True
+
+    @contextmanager
+    def open(self) -> Iterator[PostgresSession]:
+        """Open it for writing."""
+        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
+            yield PostgresSession(database)
+
+    @contextmanager
+    def open_read_only(self) -> Iterator[PostgresSession]:
+        """Open it for looking only."""
+        with opened(self.server, LOOKING, read_only=True, failure=TargetError) as database:
+            yield PostgresSession(database)

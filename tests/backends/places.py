@@ -1,0 +1,71 @@
+"""Where a project of these tests keeps its data: a file, a folder, or a database of a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from tests.projects import ProjectFolder
+from tests.services import namespace
+from tests.services.namespace import Database
+from tests.services.postgres import client
+from tests.services.service import Running
+
+PASSWORD = "PLACES_PASSWORD"  # the variable, not its value
+
+
+@dataclass
+class Places:
+    """The places of one project, by the name of the connection that leads there."""
+
+    project: ProjectFolder
+    postgres: Callable[[], Running]
+    opened: ExitStack
+    databases: dict[str, Database] = field(default_factory=dict)
+
+    def declare(self, name: str, kind: str) -> str:
+        """The lines that declare the connection *name*."""
+        if kind != "postgres":
+            path = "data" if kind in ("csv", "parquet") else f"{name}.db"
+            lines = [f'path = "{path}"']
+        else:
+            found = self.database(name)
+            facts = found.server.facts
+            lines = [
+                f'host = "{found.server.host}"',
+                f"port = {found.server.port}",
+                f'database = "{found.name}"',
+                f'user = "{facts["user"]}"',
+                f'password = "${{{PASSWORD}}}"',
+            ]
+        body = "".join(f"    {line}\n" for line in (f'kind = "{kind}"', *lines))
+        return f"\n@ematix.connection\nclass {name}:\n{body}"
+
+    def environ(self) -> dict[str, str]:
+        """What the project may see: as `ProjectFolder.flow` has it, and the server's password."""
+        kept = ("PATH", "EMATIX_FLOW_ENGINE")
+        seen = {name: os.environ[name] for name in kept if name in os.environ}
+        password = {PASSWORD: self.postgres().facts["password"]} if self.databases else {}
+        return {**seen, "HOME": str(self.project.path / "home"), **password}
+
+    def database(self, name: str) -> Database:
+        """The database behind the connection *name*, made when it is first asked for."""
+        if name not in self.databases:
+            fresh = namespace.postgres_database(self.postgres())
+            self.databases[name] = self.opened.enter_context(fresh)
+        return self.databases[name]
+
+    def rows(self, name: str, query: str) -> list[tuple[object, ...]]:
+        """What a database holds, asked with a driver that is not ours."""
+        if name not in self.databases:
+            return self.project.rows(f"{name}.db", query)
+        with client().connect(self.databases[name].dsn, options="-c TimeZone=UTC") as connection:
+            return connection.execute(query).fetchall()
+
+
+def places_of(project: ProjectFolder, postgres: Callable[[], Running]) -> Iterator[Places]:
+    """Give the places of *project*, and take them down afterwards."""
+    with ExitStack() as opened:
+        yield Places(project=project, postgres=postgres, opened=opened)
