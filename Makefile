@@ -55,16 +55,16 @@ test-lowest: ## the unit tests with the lowest versions that pyproject.toml allo
 	@.venv-lowest/bin/python -m pytest -q -p no:cacheprovider tests/unit
 
 test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
-	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
+	@$(SETUP) .venv-sail build sail+duckdb+postgres+unit+clients -e .
 	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
 		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine \
-		tests/backends tests/e2e tests/spark/engine/test_sail.py
+		tests/backends tests/e2e tests/spark/engine/test_sail.py tests/spark/test_udfs.py
 
 wheel: env ## build both distributions into dist/ and try the wheels in a clean environment
 	@PYTHON='$(PYTHON)' sh tools/wheel.sh
 
 bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
-	@$(SETUP) .venv-sail build sail+duckdb+unit -e .
+	@$(SETUP) .venv-sail build sail+duckdb+postgres+unit+clients -e .
 	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python \
 		--page docs/benchmarks/startup.md
 

@@ -34,11 +34,12 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "dev": (["spark", *BACKENDS, *SECRETS], ["dev"]),
     "lowest": (["spark", "duckdb"], ["unit"]),
     "unit": ([], ["unit"]),
+    "clients": ([], ["clients"]),
     "build": ([], ["build"]),
     "lock": ([], ["lock"]),
     "tpc": ([], ["tpc"]),
 }
-WITHOUT_PROJECT = {"build", "lock", "tpc", "unit"}
+WITHOUT_PROJECT = {"build", "clients", "lock", "tpc", "unit"}
 OWN_ENVIRONMENT = {"lowest", "lock", "sail", "tpc"}
 FORBIDDEN = re.compile(r"https?:|--(?:index-url|extra-index-url|find-links)|(?<![\w.])/\w+/")
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;\\]+)(?P<rest>.*)$")

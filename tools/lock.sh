@@ -35,6 +35,7 @@ same="--constraints requirements/dev.txt"
     done
     compile test $same pyproject.toml --extra spark $backends $secrets requirements/test.in $upgrade
     compile unit $same requirements/unit.in $upgrade
+    compile clients $same requirements/clients.in $upgrade
     compile build $same requirements/build.in $upgrade
     compile lowest --resolution lowest-direct \
         pyproject.toml --extra spark --extra duckdb requirements/unit.in $upgrade

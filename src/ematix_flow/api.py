@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ematix_flow._base.clock import Clock, SystemClock
 from ematix_flow._base.files import PRIVATE_FILE, write_whole
@@ -18,27 +18,32 @@ from ematix_flow.declare.config import ProjectConfig, load_config
 from ematix_flow.declare.discover import load_project
 from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
-from ematix_flow.engine.machine import this_machine
+from ematix_flow.engine.machine import Machine, this_machine
+from ematix_flow.engine.metadata import MetadataReader
 from ematix_flow.engine.sizing import Sizing, size
-from ematix_flow.errors import FlowError, PlanError, SourceError, UsageError, located
+from ematix_flow.errors import FlowError, PlanError, UsageError, located
 from ematix_flow.observe.check import Check, Health
 from ematix_flow.observe.events import Observer, ignore
-from ematix_flow.plan.build import build_plan
-from ematix_flow.plan.steps import Plan
-from ematix_flow.ports import Reader, SourceFacts, Target, TargetFacts
+from ematix_flow.plan.build import Planner
+from ematix_flow.plan.ensure import ensure_statements
+from ematix_flow.plan.pairing import Backends
+from ematix_flow.plan.plan import Plan
+from ematix_flow.ports import Reader, StateReader, Target
 from ematix_flow.record.run import RunRecord
 from ematix_flow.record.stores.jsonl import JsonlRunLog
-from ematix_flow.resolve.graph import run_order
+from ematix_flow.resolve.dependencies import Dependency
+from ematix_flow.resolve.resolution import Resolution
+from ematix_flow.spec.modes import OnDrift
 from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.spec.table import TableName
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
-from ematix_flow.write.ledger import last_commit
+from ematix_flow.spec.table import Table
+from ematix_flow.sqltext.identifiers import physical_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ematix_flow.engine.opened import OpenEngine
     from ematix_flow.engine.server_status import ServerStatus
+    from ematix_flow.engine.validation import Validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,14 @@ class Explanation:
     plan: Plan
     engine: EngineChoice
     sizing: Sizing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unplannable:
+    """A pipeline that cannot run as it is, and why."""
+
+    pipeline: str
+    error: FlowError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +75,8 @@ class Flow:
     session: SparkSession | None = None
     clock: Clock = field(default_factory=SystemClock)
     observer: Observer = ignore
+    backends: Backends
+    resolution: Resolution
 
     @classmethod
     def open(
@@ -80,9 +95,32 @@ class Flow:
         :param session: A Spark session of the caller's to run on. It is borrowed: never
             reconfigured, never stopped.
         """
-        environ = os.environ if environ is None else environ
         config = load_config(Path(directory))
-        project = load_project(config, modules)
+        return cls._wired(
+            config,
+            load_project(config, modules),
+            environ=os.environ if environ is None else environ,
+            engine=engine,
+            session=session,
+            clock=clock or SystemClock(),
+            observer=observer,
+        )
+
+    @classmethod
+    def over(cls, project: Project, directory: Path | str = ".") -> Flow:
+        """Wire what a plain script has declared, with the TOML of *directory* if there is one."""
+        config = load_config(Path(directory))
+        return cls._wired(config, project, environ=os.environ)
+
+    @classmethod
+    def _wired(
+        cls,
+        config: ProjectConfig,
+        project: Project,
+        *,
+        environ: Mapping[str, str],
+        **options: Any,
+    ) -> Flow:
         connections = Connections(
             declared=project.connections,
             configured=config.connections,
@@ -92,28 +130,32 @@ class Flow:
             home=Path(environ["HOME"]) if "HOME" in environ else Path.home(),
         )
         connections.register_secrets()
+        known = Backends(connections=connections, capabilities=capabilities())
         return cls(
             config=config,
             project=project,
             connections=connections,
             environ=environ,
-            engine=engine,
-            session=session,
-            clock=clock or SystemClock(),
-            observer=observer,
+            backends=known,
+            resolution=Resolution(project, place_of=known.place_of, dialect_of=known.dialect_of),
+            **options,
         )
 
     # What is there -----------------------------------------------------------------------------
 
     def pipelines(self) -> tuple[Pipeline, ...]:
         """Return all pipelines in the order they would run."""
-        return tuple(self.project.pipelines[name] for name in run_order(self.project))
+        return tuple(self.project.pipelines[name] for name in self.resolution.order())
+
+    def after(self, name: str) -> tuple[Dependency, ...]:
+        """Return what a pipeline comes after, and how that is known."""
+        return self.resolution.after[self.project.pipeline(name).name]
 
     def order(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return *names* (none: all) so that each comes after what it depends on."""
         for name in names:
             self.project.pipeline(name)
-        return run_order(self.project, names or None)
+        return self.resolution.order(tuple(names) or None)
 
     def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunRecord]:
         """Return what was run, newest first."""
@@ -144,9 +186,7 @@ class Flow:
                 finding=error.what,
                 hint=error.hint,
             )
-        shown = ", ".join(
-            f"{key}={value}" for key, value in self.connections[name].to_config().items()
-        )
+        shown = ", ".join(f"{key}={value}" for key, value in self.connections[name].shown().items())
         return Check(
             name=f"connection {name}", health=Health.OK, finding=f"{shown} ({connection.origin})"
         )
@@ -155,20 +195,78 @@ class Flow:
 
     def plan(self, name: str) -> Plan:
         """Return what a run would do. Reads metadata, writes nothing, starts no Spark."""
-        pipeline = self.project.pipeline(name)
-        with located(pipeline.location):
-            return build_plan(
-                pipeline,
-                project=self.project,
-                connections=self.connections,
-                capabilities=capabilities(),
-                state=_State(self._reader, self._target),
-            )
+        with self._planner() as planner:
+            return _planned(planner, self.project.pipeline(name))
 
     def explain(self, name: str) -> Explanation:
         """Return the plan together with the engine and its settings."""
-        plan = self.plan(name)
-        return Explanation(plan=plan, engine=self.engine_choice(name), sizing=self._sizing(plan))
+        self.project.pipeline(name)
+        [told] = self.explain_all([name])
+        if isinstance(told, Unplannable):
+            raise told.error
+        return told
+
+    def explain_all(
+        self, names: Sequence[str] = (), *, with_lineage: bool = False, analyze: bool = False
+    ) -> list[Explanation | Unplannable]:
+        """Return the plans of *names* (none: all), in the order they would run.
+
+        :param analyze: Start Spark, without a job, to learn what frame code returns.
+        """
+        wanted = [self.project.pipelines[name] for name in self.order(names)]
+        machine = this_machine()
+        with self._planner(with_lineage=with_lineage) as planner:
+            return [
+                self._explained(pipeline, planner, machine, analyze=analyze) for pipeline in wanted
+            ]
+
+    def _explained(
+        self, pipeline: Pipeline, planner: Planner, machine: Machine, *, analyze: bool
+    ) -> Explanation | Unplannable:
+        try:
+            plan = _planned(planner, pipeline)
+            if analyze:
+                plan = self._analysed(plan, planner.state)
+            engine = self.engine_choice(plan.pipeline)
+            sizing = self._sizing(plan, machine)
+            return Explanation(plan=plan, engine=engine, sizing=sizing)
+        except FlowError as error:
+            return Unplannable(pipeline=pipeline.name, error=error)
+
+    def validate(self, name: str) -> Validation:
+        """Plan a pipeline and have its source, or Spark, analyse its query. Reads no row."""
+        from ematix_flow.engine.validation import Validation, validate_plan
+
+        pipeline = self.project.pipeline(name)
+        try:
+            with self._planner() as planner, located(pipeline.location):
+                plan = planner.plan(pipeline)
+                return validate_plan(plan, planner.state, self._engine_opener(plan))
+        except FlowError as error:
+            return Validation(pipeline=name, error=error)
+
+    def _analysed(self, plan: Plan, state: StateReader) -> Plan:
+        from ematix_flow.engine.validation import analyse_plan, analysed
+
+        if plan.analysed:
+            return plan
+        pipeline = self.project.pipeline(plan.pipeline)
+        with located(pipeline.location):
+            return analysed(plan, analyse_plan(plan, state, self._engine_opener(plan)))
+
+    @contextmanager
+    def _planner(self, *, with_lineage: bool = False) -> Iterator[Planner]:
+        self.resolution.order()  # every name in depends_on is known and there is no circle
+        with MetadataReader(self._reader, self._target) as state:
+            yield Planner(
+                project=self.project,
+                backends=self.backends,
+                state=state,
+                resolved=self.resolution.input_of,
+                after=self.resolution.after,
+                now=self.clock.now(),
+                with_lineage=with_lineage,
+            )
 
     def engine_choice(self, name: str | None = None) -> EngineChoice:
         """Return the engine that a pipeline (or a pipeline without a wish) would run on."""
@@ -205,8 +303,10 @@ class Flow:
 
     def _used_connections(self) -> list[str]:
         pipelines = self.project.pipelines.values()
-        used = ((each.source_connection, each.target_connection) for each in pipelines)
-        return sorted({name for pair in used for name in pair})
+        sources = {each.source_connection for each in pipelines if each.source_connection}
+        return sorted(
+            sources | {target.connection for each in pipelines for target in each.targets}
+        )
 
     def _connectors(self) -> tuple[str, ...]:
         can = capabilities()
@@ -214,9 +314,20 @@ class Flow:
         needed = {each for kind in kinds if kind in can for each in can[kind].connectors}
         return (*sorted(needed), *self.config.connectors)
 
+    def ensure(self, table: Table, connection: str, on_drift: OnDrift) -> tuple[str, ...]:
+        """Make *table* as declared in *connection*; return the statements that were run."""
+        dialect = self.backends.of(connection).dialect
+        target = self._target(connection)
+        with target.open() as session:
+            actual = session.columns(physical_name(table.name, dialect))
+            statements = ensure_statements(table, actual, on_drift, dialect)
+            for statement in statements:
+                session.execute(statement)
+        return statements
+
     # Running -----------------------------------------------------------------------------------
 
-    def run(self, name: str, *, new: bool = False) -> RunRecord:
+    def run(self, name: str, *, new: bool = False, allow_destructive: bool = False) -> RunRecord:
         """Run one pipeline once; see `engine.run`."""
         from ematix_flow.engine.run import RunContext, run_pipeline
 
@@ -231,6 +342,7 @@ class Flow:
             target=self._target,
             plan=lambda: self.plan(name),
             open_engine=self._engine_opener,
+            allow_destructive=allow_destructive,
         )
         return run_pipeline(name, context, new=new)
 
@@ -249,9 +361,9 @@ class Flow:
 
         return opener
 
-    def _sizing(self, plan: Plan) -> Sizing:
+    def _sizing(self, plan: Plan, machine: Machine | None = None) -> Sizing:
         return size(
-            this_machine(),
+            machine or this_machine(),
             plan.input_bytes,
             self.config.spark,
             engine=self.engine_choice(plan.pipeline).kind,
@@ -289,29 +401,9 @@ class Flow:
         return backends()[connection.kind].target(connection)
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """The planner's eyes."""
-
-    reader: Callable[[str], Reader]
-    opened: Callable[[str], Target]
-
-    def source(self, connection: str, relation: str | None) -> SourceFacts:
-        try:
-            return self.reader(connection).inspect(relation)
-        except SourceError as error:
-            error.what = f"source {connection!r}: {error.what}"
-            raise
-
-    def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
-        target = self.opened(connection)
-        if not target.exists():
-            return TargetFacts(columns=None, ledger=None)
-        with target.open_read_only() as session:
-            return TargetFacts(
-                columns=session.columns(table),
-                ledger=last_commit(session, Bookkeeping(target.dialect), pipeline, str(table)),
-            )
+def _planned(planner: Planner, pipeline: Pipeline) -> Plan:
+    with located(pipeline.location):
+        return planner.plan(pipeline)
 
 
 def _is_this_machine(address: str) -> bool:

@@ -8,9 +8,11 @@ FlowError                     the root: what happened, where, one thing to do ne
 │   └── ProjectLoadError      a project module does not import
 ├── PlanError                 declared well, but it cannot run like this
 │   ├── DriftError            the target differs from its declaration
+│   ├── NeedsConsent          it would lose values that are there             (exit 4)
 │   └── NotSupported          a backend or engine lacks what was asked for
 ├── SourceError               a source is empty, unreadable or not what it says
-│   └── SourceMissing         it is not there (yet)
+│   ├── SourceMissing         it is not there (yet)
+│   └── SourceUnreachable     nothing answers at its address             (retryable)
 ├── QueryError                the pipeline's SQL is wrong
 ├── UserCodeError             the pipeline's own Python raised
 ├── ContractError             rows break the target table's declaration
@@ -21,6 +23,7 @@ FlowError                     the root: what happened, where, one thing to do ne
 │   └── JarError              a connector jar is missing, corrupt or not to be had
 ├── TargetError               the target refuses the load
 │   ├── TargetBusy            another process holds the target             (retryable)
+│   ├── TargetUnreachable     nothing answers at its address             (retryable)
 │   └── FenceLost             another run took this pipeline over
 ├── PipelineBusy              this pipeline is already running               (retryable)
 └── UnexpectedError           what nobody foresaw: a bug, or a broken environment
@@ -34,13 +37,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from ematix_flow._base.location import Location, caller_location
 from ematix_flow._base.redact import redact
 from ematix_flow._base.suggest import nearest
-
-if TYPE_CHECKING:
-    from ematix_flow._base.location import Location
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -137,6 +138,11 @@ class DeclarationError(FlowError):
     exit_code = EXIT_USAGE
 
 
+def refused(what: str, hint: str | None = None) -> DeclarationError:
+    """Build the error for a value that the user's own line passes to one of our names."""
+    return DeclarationError(what, where=caller_location(), hint=hint)
+
+
 class ProjectLoadError(DeclarationError):
     """A project module does not import."""
 
@@ -149,6 +155,12 @@ class DriftError(PlanError):
     """The target differs from its declaration."""
 
 
+class NeedsConsent(PlanError):
+    """It would lose values that are there, and nobody agreed to that."""
+
+    exit_code = EXIT_CONSENT
+
+
 class NotSupported(PlanError):
     """A backend or engine lacks what was asked for."""
 
@@ -159,6 +171,12 @@ class SourceError(FlowError):
 
 class SourceMissing(SourceError):
     """A source is not there (yet)."""
+
+
+class SourceUnreachable(SourceError):
+    """Nothing answers at the source's address."""
+
+    retryable = True
 
 
 class QueryError(FlowError):
@@ -201,6 +219,12 @@ class TargetError(FlowError):
 
 class TargetBusy(TargetError):
     """Another process holds the target."""
+
+    retryable = True
+
+
+class TargetUnreachable(TargetError):
+    """Nothing answers at the target's address."""
 
     retryable = True
 

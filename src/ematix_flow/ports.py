@@ -52,6 +52,7 @@ class LedgerEntry:
     committed_at: str
     rows_inserted: int
     rows_deleted: int
+    watermark: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,10 @@ class StateReader(Protocol):
 
     def source(self, connection: str, relation: str | None) -> SourceFacts:
         """Look at a file or table (or the whole source); SourceError if it cannot be read."""
+        ...
+
+    def describe(self, connection: str, query: str) -> tuple[ActualColumn, ...]:
+        """Have the source analyse *query*, and return its columns; reads no row."""
         ...
 
     def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:

@@ -16,10 +16,38 @@ EXPECTED = {
         "SELECT sensor, readings, celsius FROM sensors.averages ORDER BY sensor",
         [("attic", 3, 7.0), ("cellar", 2, 11.25)],
     ),
+    "normalization": (
+        "warehouse.duckdb",
+        "SELECT id, email, phone, CAST(joined AS VARCHAR), CAST(spent AS VARCHAR), newsletter, "
+        "city FROM contacts ORDER BY id",
+        [
+            (
+                1,
+                "ada.lovelace@example.org",
+                "+49301234567",
+                "2025-12-10",
+                "1234.50",
+                True,
+                "Berlin",
+            ),
+            (2, "grace@example.org", "+12025550143", "2026-01-09", "0.00", False, None),
+            (3, "alan@example.org", None, "2026-01-31", "18.00", False, "Bletchley"),
+        ],
+    ),
     "sqlite_report": (
         "reports.db",
         "SELECT day, orders, revenue FROM daily_sales ORDER BY day",
         [("2026-03-01", 2, "24.90"), ("2026-03-02", 1, "42.50")],
+    ),
+    "connections": (
+        "warehouse.duckdb",
+        "SELECT order_id, country, CAST(amount AS VARCHAR) FROM orders ORDER BY order_id",
+        [(1, "DE", "10.50"), (2, "FR", "7.00"), (3, "DE", "4.25")],
+    ),
+    "udf": (
+        "warehouse.duckdb",
+        "SELECT product, mean_price FROM market.prices ORDER BY product",
+        [("AB100", 12.0), ("ZX7", 2.5)],
     ),
 }
 

@@ -18,9 +18,9 @@ def list_pipelines(context: Context) -> None:
             "name": each.name,
             "mode": each.mode.value,
             "source_connection": each.source_connection,
-            "target_connection": each.target_connection,
+            "target_connection": each.target.connection,
             "target": str(each.target.name),
-            "depends_on": list(each.depends_on),
+            "depends_on": [edge.upstream for edge in flow.after(each.name)],
             "tags": list(each.tags),
             "location": str(each.location),
             "description": each.description,
@@ -31,9 +31,9 @@ def list_pipelines(context: Context) -> None:
         [
             each.name,
             each.mode.value,
-            each.source_connection,
-            f"{each.target_connection}.{each.target.name}",
-            ", ".join(each.depends_on),
+            each.source_connection or "",
+            ", ".join(f"{one.connection}.{one.name}" for one in each.targets),
+            ", ".join(edge.upstream for edge in flow.after(each.name)),
             str(each.location),
         ]
         for each in pipelines

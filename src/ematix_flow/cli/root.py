@@ -27,9 +27,20 @@ _COMMANDS = {
     "list": ("ematix_flow.cli.list", "list_pipelines", "Show the project's pipelines."),
     "plan": ("ematix_flow.cli.plan", "plan", "Show what a run would do; changes nothing."),
     "explain": ("ematix_flow.cli.explain", "explain", "Show a plan's SQL, engine and settings."),
+    "validate": (
+        "ematix_flow.cli.validate",
+        "validate",
+        "Check plans and queries against their sources; reads no row.",
+    ),
     "run": ("ematix_flow.cli.run", "run", "Run pipelines."),
     "runs": ("ematix_flow.cli.runs", "runs", "Show what was run."),
     "doctor": ("ematix_flow.cli.doctor", "doctor", "Check this machine and project."),
+    "connections": (
+        "ematix_flow.cli.connections",
+        "connections",
+        "See, check and write connections.",
+    ),
+    "secrets": ("ematix_flow.cli.secrets", "secrets", "Test the references to secrets."),
     "engine": ("ematix_flow.cli.engine", "engine", "Keep a warm local Spark."),
     "jars": ("ematix_flow.cli.jars", "jars", "Fetch and verify Spark's connectors."),
 }

@@ -18,8 +18,20 @@ from ematix_flow.record.run import RunRecord
     is_flag=True,
     help="Load again even if an interrupted run had already landed.",
 )
+@click.option(
+    "--allow-destructive",
+    is_flag=True,
+    help="Accept changes of the target that lose values (see flow plan).",
+)
 @shared_options
-def run(context: Context, names: tuple[str, ...], *, everything: bool, new: bool) -> None:
+def run(
+    context: Context,
+    names: tuple[str, ...],
+    *,
+    everything: bool,
+    new: bool,
+    allow_destructive: bool,
+) -> None:
     """Run NAMES, each after what it depends on. The first failure stops the rest.
 
     \b
@@ -34,7 +46,10 @@ def run(context: Context, names: tuple[str, ...], *, everything: bool, new: bool
         )
     with run_observer(context.output) as observer:
         flow = context.flow(observer)
-        done = [flow.run(name, new=new) for name in flow.order(names)]
+        done = [
+            flow.run(name, new=new, allow_destructive=allow_destructive)
+            for name in flow.order(names)
+        ]
     context.output.emit(
         {"runs": [each.to_json() for each in done]}, "\n".join(_line(each) for each in done)
     )
@@ -43,8 +58,9 @@ def run(context: Context, names: tuple[str, ...], *, everything: bool, new: bool
 def _line(run: RunRecord) -> str:
     rows = run.rows
     deleted = f", {rows.deleted:,} replaced" if rows.deleted else ""
+    aside = f", {rows.quarantined:,} set aside" if rows.quarantined else ""
     landed = "  (had already landed before the interruption)" if run.adopted else ""
     return (
         f"{run.pipeline}: {run.status.value}, {rows.read:,} rows read, "
-        f"{rows.inserted:,} inserted{deleted}  (run {run.run_id}){landed}"
+        f"{rows.inserted:,} inserted{deleted}{aside}  (run {run.run_id}){landed}"
     )

@@ -26,6 +26,7 @@ class ProjectConfig:
     :param connectors: Connectors of the jar lock to load beyond those the pipelines need.
     :param staging_path: A folder that every machine of the engine sees, for staged rows.
     :param spark: Spark settings that win over ours.
+    :param pipelines: Keywords of pipelines, by name; they win over those in Python.
     """
 
     directory: Path
@@ -37,6 +38,7 @@ class ProjectConfig:
     staging_path: str | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    pipelines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def state_directory(self) -> Path:
@@ -65,6 +67,13 @@ def load_config(directory: Path) -> ProjectConfig:
         raise ConfigError(f"cannot be read: {error.strerror}", where=str(file)) from error
     for key, value in content.items():
         _check(key, value, file)
+    for name, keywords in content.get("pipelines", {}).items():
+        if not isinstance(keywords, dict):
+            raise ConfigError(
+                f"pipelines.{name} takes a table of keywords, not {keywords!r}",
+                where=str(file),
+                hint=f"write [pipelines.{name}] and its keywords under it",
+            )
     spark = {key: _spark_text(value) for key, value in _flatten(content.get("spark", {}))}
     for key, text in spark.items():
         if looks_secret(key) and text not in ("true", "false"):  # a switch is no secret
@@ -79,6 +88,7 @@ def load_config(directory: Path) -> ProjectConfig:
         staging_path=content.get("staging_path"),
         spark=spark,
         connections=content.get("connections", {}),
+        pipelines=content.get("pipelines", {}),
     )
 
 
@@ -90,6 +100,7 @@ _KEYS: dict[str, tuple[type, str]] = {
     "staging_path": (str, "a folder"),
     "spark": (dict, "a table of Spark settings"),
     "connections": (dict, "a table of connections"),
+    "pipelines": (dict, "a table of pipelines"),
 }
 
 

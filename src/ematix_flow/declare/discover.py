@@ -13,9 +13,11 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from ematix_flow._base.location import Location
+from ematix_flow._base.suggest import nearest
 from ematix_flow.declare.config import ProjectConfig
 from ematix_flow.declare.project import Project, declaring_into
 from ematix_flow.errors import FlowError, ProjectLoadError
+from ematix_flow.spec.types import DATA_TYPES
 
 # Files in a project folder that are programs or tests, not declarations.
 _NOT_DECLARATIONS = {"setup", "conftest", "noxfile", "manage"}
@@ -29,12 +31,14 @@ _IMPORTED_LATE = {
 
 def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
     """Import the project's modules and return what they declared."""
-    project = Project()
+    project = Project(overrides=config.pipelines, overridden_in=config.origin)
     _forget_earlier_loads(config.directory)
     chosen = tuple(modules) or config.modules or tuple(_modules_of(config.directory))
     with declaring_into(project), _importable(config.directory):
         for name in chosen:
             _import(name, config.directory)
+    if not modules:  # of a part of the project, the rest is not known
+        project.check_overrides()
     return project
 
 
@@ -163,7 +167,16 @@ def _broken(name: str, error: BaseException) -> ProjectLoadError:
         f"module {name!r} raised {type(error).__name__} while it was imported: {error}",
         where=where,
         details="".join(lines).rstrip(),
+        hint=_meant(error),
     )
+
+
+def _meant(error: BaseException) -> str | None:
+    """Guess the type behind a name that is not defined."""
+    if not isinstance(error, NameError) or not error.name:
+        return None
+    guess = nearest(error.name, [kind.__name__ for kind in DATA_TYPES])
+    return f"did you mean {guess!r}? from ematix_flow import {guess}" if guess else None
 
 
 def _users_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:

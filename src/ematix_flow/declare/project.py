@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,15 +12,26 @@ from ematix_flow.connections.model import Connection
 from ematix_flow.errors import DeclarationError, UnknownName
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table
+from ematix_flow.spec.transform import Transform
+from ematix_flow.spec.udf import UserFunction
+from ematix_flow.spec.workflow import Workflow
 
 
 @dataclass(slots=True)
 class Project:
-    """What has been declared so far. Decorators add to the active one."""
+    """What has been declared so far. Decorators add to the active one.
+
+    :param overrides: `[pipelines.<name>]` of the project's TOML, found in *overridden_in*.
+    """
 
     connections: dict[str, Connection] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     pipelines: dict[str, Pipeline] = field(default_factory=dict)
+    transforms: dict[str, Transform] = field(default_factory=dict)
+    workflows: dict[str, Workflow] = field(default_factory=dict)
+    udfs: dict[str, UserFunction] = field(default_factory=dict)
+    overrides: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    overridden_in: str = ""
 
     def add_connection(self, connection: Connection, location: Location) -> None:
         """Add a connection; a second one of the name is an error naming both lines."""
@@ -42,6 +53,39 @@ class Project:
         if first is not None:
             raise _twice("pipeline", pipeline.name, first.location, pipeline.location)
         self.pipelines[pipeline.name] = pipeline
+
+    def add_transform(self, transform: Transform) -> None:
+        """Add a transform; a second one of the name is an error naming both lines."""
+        first = self.transforms.get(transform.name)
+        if first is not None:
+            raise _twice("transform", transform.name, first.location, transform.location)
+        self.transforms[transform.name] = transform
+
+    def add_workflow(self, workflow: Workflow) -> None:
+        """Add a workflow; a pipeline or another workflow of the name is an error."""
+        first = self.workflows.get(workflow.name) or self.pipelines.get(workflow.name)
+        if first is not None:
+            raise _twice("workflow", workflow.name, first.location, workflow.location)
+        self.workflows[workflow.name] = workflow
+
+    def overrides_of(self, name: str) -> Mapping[str, object]:
+        """Return what the project's TOML says of a pipeline."""
+        return self.overrides.get(name, {})
+
+    def check_overrides(self) -> None:
+        """Refuse settings for a pipeline that nobody declares: they would be ignored."""
+        for name in self.overrides:
+            if name not in self.pipelines:
+                raise UnknownName.among(
+                    "pipeline", name, self.pipelines, where=f"{self.overridden_in} [pipelines]"
+                )
+
+    def add_udf(self, udf: UserFunction) -> None:
+        """Add a function for SQL; a second one of the name is an error naming both lines."""
+        first = self.udfs.get(udf.name)
+        if first is not None:
+            raise _twice("UDF", udf.name, first.location, udf.location)
+        self.udfs[udf.name] = udf
 
     def pipeline(self, name: str) -> Pipeline:
         """Return the pipeline of that name, or say which one was probably meant."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -18,9 +18,11 @@ from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.observe.events import Noticed, Observer, StepEnded, StepStarted, TasksProgressed
 from ematix_flow.plan.explain import describe
+from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
+    CallFunction,
     Commit,
-    Plan,
+    Normalize,
     Prepare,
     ReadQuery,
     ReadRelation,
@@ -31,12 +33,19 @@ from ematix_flow.plan.steps import (
 )
 from ematix_flow.ports import Reader, StagedRows, Target
 from ematix_flow.read.batch import read
+from ematix_flow.read.frames import SourceFrames
 from ematix_flow.record.run import RowCounts, StepRecord
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.resolve.call import call_function
+from ematix_flow.resolve.signature import Argument, Role
+from ematix_flow.sqltext.bookkeeping import bookkeeping
+from ematix_flow.transform.frames import as_frame
+from ematix_flow.transform.normalize import normalize
 from ematix_flow.transform.query import run_query
+from ematix_flow.transform.udf import register_udfs
 from ematix_flow.validate.contract import judge
 from ematix_flow.write.commit import commit
 from ematix_flow.write.fence import take_fence
+from ematix_flow.write.quarantine import set_aside
 from ematix_flow.write.staging import require_clean, stage
 
 if TYPE_CHECKING:
@@ -56,15 +65,20 @@ class BatchPorts:
     clock: Clock
     on_step: Callable[[StepRecord], None]
     on_engine: Callable[[EngineReport], None]
+    allow_destructive: bool = False
 
 
 @dataclass(slots=True)
 class BatchWalk:
-    """One run of one plan; each field is what the steps so far have produced."""
+    """One run of one plan; each field is what the steps so far have produced.
+
+    :param quarantine: The file for rows that are set aside.
+    """
 
     plan: Plan
     run_id: str
     scratch: Path
+    quarantine: Path
     ports: BatchPorts
     rows: RowCounts = field(default_factory=RowCounts)
     commit_began: bool = False
@@ -75,6 +89,7 @@ class BatchWalk:
     _validated: Validate | None = None
     _staged: StagedRows | None = None
     _stage_began: float = 0.0
+    _reads: int = 0
 
     def walk(self) -> RowCounts:
         """Walk all steps and return the exact counts."""
@@ -96,16 +111,19 @@ class BatchWalk:
             case Prepare():
                 self._prepare(step)
             case ReadRelation() | ReadQuery():
-                frame = read(step, self.ports.reader(step.connection), self._spark, self.scratch)
-                if isinstance(step, ReadRelation):
-                    self._relations[step.relation] = frame
-                else:
-                    self._frame = frame
-            case Transform(query=query):
+                self._read(step)
+            case Transform(query=query, udfs=udfs):
+                register_udfs(self._spark, udfs)
                 self._frame = run_query(self._spark, query, self._relations)
-            case Validate(contract=contract):
+            case CallFunction():
+                self._call(step)
+            case Normalize(table=table):
                 assert self._frame is not None
-                self._frame, self._validated = judge(self._frame, contract), step
+                self._frame = normalize(self._frame, table)
+            case Validate(contract=contract, as_json=as_json):
+                assert self._frame is not None
+                self._frame = judge(self._frame, contract, as_json=as_json)
+                self._validated = step
             case Stage():
                 self._stage()
             case Commit():
@@ -116,9 +134,51 @@ class BatchWalk:
     def _prepare(self, step: Prepare) -> None:
         target = self.ports.target(step.connection)
         with target.open() as session:
-            for statement in step.ddl:
+            agreed = step.optional if self.ports.allow_destructive else ()
+            for statement in (*step.ddl, *step.destructive, *agreed):
                 session.execute(statement)
-            self._token = take_fence(session, Bookkeeping(target.dialect), self.plan.pipeline)
+            self._token = take_fence(session, bookkeeping(target.dialect), self.plan.pipeline)
+
+    def _read(self, step: ReadRelation | ReadQuery) -> None:
+        frame = read(step, self.ports.reader(step.connection), self._spark, self._new_scratch())
+        if isinstance(step, ReadRelation):
+            self._relations[step.known_as or step.relation] = frame
+        elif step.known_as is not None:
+            self._relations[step.known_as] = frame
+        else:
+            self._frame = frame
+
+    def _new_scratch(self) -> Path:
+        """Return a folder of its own for what one read spools."""
+        self._reads += 1
+        return self.scratch / f"read-{self._reads}"
+
+    def _call(self, step: CallFunction) -> None:
+        register_udfs(self._spark, step.udfs)
+        arguments = {each.name: self._argument(each, step) for each in step.arguments}
+        returned = call_function(step.pipeline, arguments)
+        self._frame = as_frame(self._spark, returned, self._relations, step.pipeline)
+
+    def _argument(self, argument: Argument, step: CallFunction) -> object:
+        match argument.role:
+            case Role.SPARK:
+                return self._spark
+            case Role.PIPELINE | Role.TABLE:
+                return self._relations[argument.name]
+            case Role.TARGET:
+                return str(step.pipeline.target.name)
+            case Role.SOURCE:
+                assert step.source_connection is not None
+                assert step.source is not None
+                in_source = step.source.dialect != "spark"
+                return SourceFrames(
+                    connection=step.source_connection,
+                    kind=step.source.kind,
+                    dialect=step.source.dialect if in_source else None,
+                    reader=self.ports.reader(step.source_connection),
+                    spark=self._spark,
+                    scratch=self._new_scratch,
+                )
 
     def _stage(self) -> None:
         assert self._frame is not None
@@ -126,8 +186,15 @@ class BatchWalk:
         self._stage_began = self.ports.clock.monotonic()
         with watch(self._spark, self._progressed):
             self._staged = stage(self._frame, self.scratch, counted=self._can_observe)
-        require_clean(self._staged, self._validated.contract)
-        self.rows = RowCounts(read=self._staged.rows)
+        contract = self._validated.contract
+        require_clean(self._staged, contract)
+        read = self._staged.rows
+        done = set_aside(self._staged, contract, self.quarantine)
+        self._staged = done.staged
+        self.rows = RowCounts(read=read, quarantined=done.rows)
+        if done.file is not None:
+            text = f"{done.rows:,} rows were set aside into {done.file}"
+            self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
 
     def _commit(self, step: Commit) -> None:
         assert self._staged is not None
@@ -141,7 +208,7 @@ class BatchWalk:
             token=self._token,
             now=self.ports.clock.now(),
         )
-        self.rows = RowCounts(read=self._staged.rows, inserted=done.inserted, deleted=done.deleted)
+        self.rows = replace(self.rows, inserted=done.inserted, deleted=done.deleted)
 
     @property
     def _spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN202  # a SparkSession of either kind

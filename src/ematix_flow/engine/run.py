@@ -20,11 +20,13 @@ from ematix_flow.engine.batch import BatchPorts, BatchWalk, OpenEngineLate
 from ematix_flow.engine.opened import EngineReport
 from ematix_flow.errors import ConfigError, FlowError, UnexpectedError
 from ematix_flow.observe.events import Event, Noticed, Observer, RunEnded, RunStarted
-from ematix_flow.plan.steps import Commit, Plan
+from ematix_flow.plan.consent import require_runnable
+from ematix_flow.plan.plan import Plan
+from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import LedgerEntry, Reader, Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import bookkeeping
 from ematix_flow.write.ledger import entry_of_run
 from ematix_flow.write.staging import StagingArea
 
@@ -62,6 +64,7 @@ class RunContext:
     plan: Callable[[], Plan]
     staging_root: Callable[[], Path]
     open_engine: Callable[[Plan], OpenEngineLate]
+    allow_destructive: bool = False
 
 
 def run_pipeline(pipeline: str, context: RunContext, *, new: bool = False) -> RunRecord:
@@ -115,6 +118,7 @@ class _Run:
         """Return the counts, and whether they come from a run that had landed before it died."""
         start = self.context.clock.monotonic()
         self.plan = self.context.plan()
+        require_runnable(self.plan, allow_destructive=self.context.allow_destructive)
         area = StagingArea(self.context.staging_root() / self.record.pipeline)
         seconds = round(self.context.clock.monotonic() - start, 3)
         self._add_step(StepRecord(step="plan", seconds=seconds))
@@ -130,6 +134,7 @@ class _Run:
             plan=self.plan,
             run_id=self.record.run_id,
             scratch=scratch,
+            quarantine=self._quarantine,
             ports=BatchPorts(
                 reader=self.context.reader,
                 target=self.context.target,
@@ -138,12 +143,18 @@ class _Run:
                 clock=self.context.clock,
                 on_step=self._add_step,
                 on_engine=self._set_engine,
+                allow_destructive=self.context.allow_destructive,
             ),
         )
         try:
             return self.walk.walk(), False
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    @property
+    def _quarantine(self) -> Path:
+        folder = self.context.state_directory / "quarantine" / self.record.pipeline
+        return folder / f"{self.record.run_id}.parquet"
 
     def _had_landed(self, error: BaseException) -> bool:
         """Record the outcome of a run that raised: what the target says, not what we feel.
@@ -185,7 +196,7 @@ class _Run:
         target = self.context.target(step.connection)
         if not target.exists():
             return None
-        sql = Bookkeeping(target.dialect)
+        sql = bookkeeping(target.dialect)
         with target.open_read_only() as session:
             return entry_of_run(session, sql, run.pipeline, str(step.target), run.run_id)
 

@@ -2,188 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 
-from ematix_flow.connections.load import Connections
 from ematix_flow.declare.project import Project
-from ematix_flow.errors import NotSupported, PlanError, SourceError, SourceMissing
-from ematix_flow.plan.drift import check_drift
-from ematix_flow.plan.steps import (
-    Commit,
-    Plan,
-    Prepare,
-    ReadQuery,
-    ReadRelation,
-    Stage,
-    Step,
-    Transform,
-    Validate,
-)
-from ematix_flow.ports import SourceFacts, StateReader
-from ematix_flow.resolve.graph import run_order
-from ematix_flow.resolve.query import ResolvedQuery, SourceHandle, resolve_query
-from ematix_flow.spec.capability import Capabilities, Capability, Support
+from ematix_flow.plan.blockers import blockers
+from ematix_flow.plan.columns import check_result
+from ematix_flow.plan.inferred import declared_table
+from ematix_flow.plan.pairing import Backends
+from ematix_flow.plan.plan import Plan, Window
+from ematix_flow.plan.reading import Reading, ReadPlanner
+from ematix_flow.plan.reasons import committed_at, why_run
+from ematix_flow.plan.steps import Normalize, Stage, Step, Validate
+from ematix_flow.plan.writing import Writing, plan_writing
+from ematix_flow.ports import StateReader
+from ematix_flow.resolve.dependencies import Dependency
+from ematix_flow.resolve.freshness import UpstreamState, upstream_states
+from ematix_flow.resolve.keys import merge_keys
+from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.contract import Contract
+from ematix_flow.spec.lineage import Lineage
+from ematix_flow.spec.modes import Path
 from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.spec.table import TableName
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
-from ematix_flow.sqltext.ddl import create_schema, create_table
+from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import physical_name
-from ematix_flow.sqltext.program import write_program
-
-# On Spark; the dialect of every query over files.
-SPARK = "spark"
+from ematix_flow.sqltext.type_names import json_columns
 
 
-def build_plan(
-    pipeline: Pipeline,
-    *,
-    project: Project,
-    connections: Connections,
-    capabilities: Mapping[str, Capabilities],
-    state: StateReader,
-) -> Plan:
-    """Return what a run of *pipeline* would do. Reads metadata through *state*, writes nothing."""
-    run_order(project)  # every name in depends_on is known and there is no circle
-    source = connections[pipeline.source_connection]
-    target = connections[pipeline.target_connection]
-    can_read = _capable(capabilities, source.kind)
-    can_write = _capable(capabilities, target.kind)
-    _require(can_write, Capability(pipeline.mode.value), pipeline)
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """Plans the pipelines of one project. Reads metadata through *state*, writes nothing.
 
-    in_source = can_read.has(Capability.READ_QUERY)
-    if not in_source:
-        _require(can_read, Capability.READ_RELATION, pipeline)
-    query = resolve_query(
-        pipeline,
-        dialect=can_read.dialect if in_source else SPARK,
-        source=SourceHandle(connection=source.name, kind=source.kind),
-    )
-    reads = _reads(pipeline, query, state, project, in_source=in_source)
+    :param resolved: What a pipeline reads, by pipeline.
+    :param after: What each pipeline comes after, by name.
+    :param with_lineage: Trace columns too: it costs a little, and only some ask for it.
+    """
 
-    name = physical_name(pipeline.target.name, can_write.dialect)
-    facts = state.target(pipeline.target_connection, name, pipeline.name)
-    try:
-        create = create_table(pipeline.target, name, can_write.dialect)
-    except NotSupported as error:
-        raise NotSupported(
-            f"{pipeline.target.name}: {error.what}", where=pipeline.target.location, hint=error.hint
-        ) from error
-    if facts.columns is not None:
-        check_drift(pipeline.target, name, facts.columns, can_write.dialect)
-    schema = (create_schema(name.schema, can_write.dialect),) if name.schema else ()
+    project: Project
+    backends: Backends
+    state: StateReader
+    resolved: Callable[[Pipeline], Input]
+    after: Mapping[str, tuple[Dependency, ...]]
+    now: datetime
+    with_lineage: bool = False
 
-    steps: list[Step] = [
-        Prepare(
-            connection=target.name,
-            ddl=(*schema, create, *Bookkeeping(can_write.dialect).create),
-        ),
-        *reads,
-    ]
-    if not in_source:
-        steps.append(Transform(query=query.text))
-    steps += [
-        Validate(contract=Contract.of(pipeline.target)),
-        Stage(),
-        Commit(
-            connection=target.name,
-            table=pipeline.target,
-            target=name,
+    def plan(self, pipeline: Pipeline) -> Plan:
+        """Return what a run of *pipeline* would do."""
+        target = pipeline.target
+        can = self.backends.require_mode(pipeline)
+        given = self.resolved(pipeline)
+        after = self.after[pipeline.name]
+        reading = ReadPlanner(
+            pipeline=pipeline,
+            project=self.project,
+            backends=self.backends,
+            state=self.state,
+            after=after,
+        ).plan(given)
+        table = declared_table(target, pipeline, given, self.state)
+        if isinstance(given, ResolvedQuery):
+            check_result(given, table, target.write)
+        writing = plan_writing(pipeline, target, table, can.dialect, self.state)
+        upstreams = self._upstreams(pipeline, after)
+        keys = merge_keys(target)
+        warnings = (keys.warning,) if keys and keys.warning else ()
+        ledger = writing.facts.ledger
+        return Plan(
+            pipeline=pipeline.name,
+            location=str(pipeline.location),
             mode=pipeline.mode,
-            program=write_program(pipeline.mode, pipeline.target, name, can_write.dialect),
-        ),
-    ]
-    sizes = [step.facts.size_bytes for step in reads]
-    return Plan(
-        pipeline=pipeline.name,
-        location=str(pipeline.location),
-        mode=pipeline.mode,
-        source_connection=source.name,
-        target_connection=target.name,
-        target=str(name),
-        path="spark",
-        path_why=(
-            f"the query runs in {source.name} ({source.kind}), Spark carries its result"
-            if in_source
-            else f"{source.kind} files are read and queried by Spark"
-        ),
-        steps=tuple(steps),
-        connectors=tuple(sorted({*can_read.connectors, *can_write.connectors})),
-        input_bytes=sum(size for size in sizes if size is not None) if any(sizes) else None,
-        target_exists=facts.columns is not None,
-        last_commit=facts.ledger.committed_at if facts.ledger else None,
-    )
-
-
-def _reads(
-    pipeline: Pipeline,
-    query: ResolvedQuery,
-    state: StateReader,
-    project: Project,
-    *,
-    in_source: bool,
-) -> list[ReadRelation | ReadQuery]:
-    connection = pipeline.source_connection
-    if in_source:
-        facts = _look_at(pipeline, None, state, project)
-        return [
-            ReadQuery(connection=connection, query=query.text, dialect=query.dialect, facts=facts)
-        ]
-    return [
-        ReadRelation(
-            connection=connection,
-            relation=table.name,
-            facts=_look_at(pipeline, table, state, project),
+            source_connection=given.connection,
+            target_connection=target.connection,
+            target=str(writing.commit.target),
+            why=why_run(pipeline.timing, ledger, upstreams, self.now),
+            path=Path.SPARK,
+            path_why=reading.why,
+            steps=_steps(reading, writing, table, can.dialect),
+            connectors=self._connectors(reading, can.connectors),
+            input_bytes=reading.input_bytes,
+            target_exists=writing.facts.columns is not None,
+            last_commit=ledger.committed_at if ledger else None,
+            depends_on=after,
+            upstreams=upstreams,
+            keys=keys,
+            window=_window(pipeline, ledger.watermark if ledger else None),
+            diff=writing.diff,
+            expectations=pipeline.quality.expectations,
+            destructive=writing.destructive,
+            lineage=self._lineage(given),
+            analysed=isinstance(given, ResolvedQuery),
+            blockers=blockers(pipeline, can),
+            remarks=(*warnings, *self._also_written(pipeline), *writing.notes),
         )
-        for table in query.tables
+
+    def _also_written(self, pipeline: Pipeline) -> tuple[str, ...]:
+        """Say who else writes the table: with truncate, one would erase the other's rows."""
+        target = pipeline.target
+        writers = self._writers[target.connection, target.name]
+        others = sorted(set(writers) - {pipeline.name})
+        return (f"{target.name} is also written by {', '.join(others)}",) if others else ()
+
+    @cached_property
+    def _writers(self) -> Mapping[tuple[str, TableName], list[str]]:
+        found: dict[tuple[str, TableName], list[str]] = {}
+        for pipeline in self.project.pipelines.values():
+            for target in pipeline.targets:
+                found.setdefault((target.connection, target.name), []).append(pipeline.name)
+        return found
+
+    def _lineage(self, given: Input) -> Lineage | None:
+        if not self.with_lineage or not isinstance(given, ResolvedQuery):
+            return None
+        from ematix_flow.plan.lineage import query_lineage
+
+        return query_lineage(given, self.state)
+
+    def _connectors(self, reading: Reading, needed: tuple[str, ...]) -> tuple[str, ...]:
+        read = {each for step in reading.reads for each in self._needs(step.connection)}
+        return tuple(sorted({*read, *needed}))
+
+    def _needs(self, connection: str) -> tuple[str, ...]:
+        return self.backends.of(connection).connectors
+
+    def _upstreams(
+        self, pipeline: Pipeline, after: tuple[Dependency, ...]
+    ) -> tuple[UpstreamState, ...]:
+        if not pipeline.timing.upstream_freshness:
+            return ()
+        names = tuple(each.upstream for each in after)
+        last = {name: self._last_commit(self.project.pipelines[name]) for name in names}
+        return upstream_states(pipeline.timing, names, last, self.now)
+
+    def _last_commit(self, pipeline: Pipeline) -> datetime | None:
+        target = pipeline.target
+        dialect = self.backends.dialect_of(target.connection)
+        name = physical_name(target.name, dialect)
+        ledger = self.state.target(target.connection, name, pipeline.name).ledger
+        return committed_at(ledger) if ledger else None
+
+
+def _steps(reading: Reading, writing: Writing, table: Table, dialect: str) -> tuple[Step, ...]:
+    steps: list[Step] = [writing.prepare, *reading.reads]
+    if reading.makes is not None:
+        steps.append(reading.makes)
+    if any(column.markers for column in table.columns):
+        steps.append(Normalize(table=table))
+    steps += [
+        Validate(contract=Contract.of(table), as_json=json_columns(table, dialect)),
+        Stage(),
+        writing.commit,
     ]
+    return tuple(steps)
 
 
-def _look_at(
-    pipeline: Pipeline, table: TableName | None, state: StateReader, project: Project
-) -> SourceFacts:
-    try:
-        return state.source(pipeline.source_connection, _file_relation(table))
-    except SourceMissing:
-        # What an upstream pipeline creates need not be there yet.
-        makers = [
-            name
-            for name in pipeline.depends_on
-            if project.pipelines[name].target_connection == pipeline.source_connection
-        ]
-        if not makers:
-            raise
-        return SourceFacts(description=f"not there yet: {', '.join(makers)} creates it")
-
-
-def _file_relation(table: TableName | None) -> str | None:
-    if table is None:
+def _window(pipeline: Pipeline, watermark: str | None) -> Window | None:
+    column = pipeline.read.incremental_column
+    if column is None:
         return None
-    if table.schema is not None:
-        raise SourceError(
-            f"{table}: files have no schemas", hint=f"write {table.name}, or quote the whole name"
-        )
-    return table.name
-
-
-def _capable(capabilities: Mapping[str, Capabilities], kind: str) -> Capabilities:
-    if kind not in capabilities:
-        raise PlanError(
-            f"no backend is installed for kind {kind!r} (installed: {', '.join(capabilities)})",
-            hint=f"pip install 'ematix-flow[{kind}]'",
-        )
-    return capabilities[kind]
-
-
-def _require(backend: Capabilities, capability: Capability, pipeline: Pipeline) -> None:
-    match backend[capability]:
-        case Support.FULL:
-            return
-        case Support.NOT_IMPLEMENTED:
-            why = "that is not built yet"
-        case Support.UNSUPPORTED:
-            why = "it cannot"
-    raise NotSupported(
-        f"pipeline {pipeline.name!r} asks {backend.kind} for {capability.value}, but {why}",
-        where=pipeline.location,
-    )
+    return Window(column=column, above=watermark, lookback=pipeline.read.lookback)

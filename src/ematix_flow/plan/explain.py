@@ -1,12 +1,13 @@
-"""A plan, told to people and to programs."""
+"""Steps, told to people."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
 from ematix_flow.plan.steps import (
+    CallFunction,
     Commit,
-    Plan,
+    Normalize,
     Prepare,
     ReadQuery,
     ReadRelation,
@@ -15,19 +16,29 @@ from ematix_flow.plan.steps import (
     Transform,
     Validate,
 )
+from ematix_flow.sqltext.markers import describe as markers
 
 
-def describe(step: Step) -> str:
+def describe(step: Step) -> str:  # noqa: C901  # one case per step
     """Say in one line what a step does."""
     match step:
-        case Prepare(connection=connection):
-            return f"create what is missing in {connection}, take the fence"
+        case Prepare(connection=connection, destructive=destructive):
+            also = "; CHANGE COLUMNS, WITH LOSS" if destructive else ""
+            return f"create what is missing in {connection}, take the fence{also}"
         case ReadRelation(connection=connection, relation=relation, facts=facts):
             return f"read {relation} from {connection} ({facts.description})"
-        case ReadQuery(connection=connection, facts=facts):
+        case ReadQuery(connection=connection, facts=facts, known_as=None):
             return f"run the query in {connection} ({facts.description})"
+        case ReadQuery(connection=connection, facts=facts, known_as=name):
+            return f"read {name} from {connection} ({facts.description})"
         case Transform():
             return "run the query on Spark"
+        case CallFunction(pipeline=pipeline, arguments=arguments):
+            names = ", ".join(argument.name for argument in arguments)
+            return f"call {pipeline.function.__name__}({names}) at {pipeline.location}"
+        case Normalize(table=table):
+            marked = (column for column in table.columns if column.markers)
+            return "clean " + "; ".join(f"{column.name}: {markers(column)}" for column in marked)
         case Validate(contract=contract):
             return f"check {len(contract.rules)} rules of {contract.table.name} in the same pass"
         case Stage():
@@ -38,56 +49,17 @@ def describe(step: Step) -> str:
             assert_never(step)
 
 
-def plan_text(plan: Plan, *, sql: bool = False) -> str:
-    """Return the plan as text; *sql* adds every statement."""
-    last = plan.last_commit or "never"
-    lines = [
-        f"{plan.pipeline}  ({plan.location})",
-        f"  {plan.source_connection} -> {plan.target_connection}.{plan.target}  mode {plan.mode}",
-        f"  path {plan.path}: {plan.path_why}",
-        f"  target {'exists' if plan.target_exists else 'will be created'}, last commit {last}",
-    ]
-    for number, step in enumerate(plan.steps, start=1):
-        lines.append(f"  {number}. {step.name:<9} {describe(step)}")
-        if sql:
-            lines += [f"       {line}" for text in statements(step) for line in text.splitlines()]
-    lines += [f"  note: {remark}" for remark in plan.remarks]
-    return "\n".join(lines)
-
-
-def plan_json(plan: Plan) -> dict[str, object]:
-    """Return the plan as stable data."""
-    return {
-        "pipeline": plan.pipeline,
-        "location": plan.location,
-        "mode": plan.mode.value,
-        "source_connection": plan.source_connection,
-        "target_connection": plan.target_connection,
-        "target": plan.target,
-        "target_exists": plan.target_exists,
-        "last_commit": plan.last_commit,
-        "path": plan.path,
-        "path_why": plan.path_why,
-        "connectors": list(plan.connectors),
-        "input_bytes": plan.input_bytes,
-        "steps": [
-            {"step": step.name, "description": describe(step), "sql": list(statements(step))}
-            for step in plan.steps
-        ],
-        "remarks": list(plan.remarks),
-    }
-
-
 def statements(step: Step) -> tuple[str, ...]:
     """Return the SQL a step runs."""
     match step:
-        case Prepare(ddl=ddl):
-            return ddl
+        case Prepare(ddl=ddl, destructive=destructive, optional=optional):
+            left_out = (f"-- only with --allow-destructive: {each}" for each in optional)
+            return (*ddl, *destructive, *left_out)
         case ReadQuery(query=query) | Transform(query=query):
             return (query,)
         case Commit(program=program):
             return tuple(statement.sql for statement in program)
-        case ReadRelation() | Validate() | Stage():
+        case ReadRelation() | CallFunction() | Normalize() | Validate() | Stage():
             return ()
         case _:
             assert_never(step)

@@ -21,10 +21,16 @@ class RowCounts:
     read: int = 0
     inserted: int = 0
     deleted: int = 0
+    quarantined: int = 0
 
     def to_json(self) -> dict[str, int]:
         """Return the counts as records store them."""
-        return {"read": self.read, "inserted": self.inserted, "deleted": self.deleted}
+        return {
+            "read": self.read,
+            "inserted": self.inserted,
+            "deleted": self.deleted,
+            "quarantined": self.quarantined,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

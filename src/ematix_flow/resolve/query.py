@@ -1,20 +1,24 @@
-"""The pipeline's function becomes its query."""
+"""The pipeline's function becomes what is read: a query, or frame code for the engine."""
 
 from __future__ import annotations
 
-import inspect
 import re
-import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlglot import exp
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import DeclarationError, UserCodeError
+from ematix_flow.declare.project import Project
+from ematix_flow.errors import DeclarationError
+from ematix_flow.resolve.call import call_function
+from ematix_flow.resolve.handles import NeedsSpark, SourceHandle, TableHandle
+from ematix_flow.resolve.signature import Argument, Role, arguments_of
 from ematix_flow.spec.pipeline import Pipeline
+from ematix_flow.spec.source import Source
 from ematix_flow.spec.table import TableName
-from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.dialect import known_dialect, parse_query
+from ematix_flow.sqltext.functions import called_functions
 from ematix_flow.sqltext.references import table_references
 
 _PART = r"""(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+)"""
@@ -25,39 +29,215 @@ _TABLE_PARTS = ("this", "db", "catalog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceHandle:
-    """What a function's `src` parameter is: the name of the source, to be read by the engine."""
+class Place:
+    """Where a connection's queries run."""
 
-    connection: str
     kind: str
+    dialect: str
+    """The SQL spoken there: the database's own, or Spark's for files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedQuery:
-    """The pipeline's query: its text as written, and the tables it reads."""
+    """A query in the dialect of where it runs, and what it reads.
 
+    :param written: The query as the user wrote it, in *written_dialect*.
+    """
+
+    connection: str
     text: str
     dialect: str
+    written: str
+    written_dialect: str
+    expression: exp.Query
     tables: tuple[TableName, ...]
 
 
-def resolve_query(pipeline: Pipeline, *, dialect: str, source: SourceHandle) -> ResolvedQuery:
-    """Call the function (inside an error boundary) and read the SQL it returns."""
-    if pipeline.source_table is not None:
-        whole = exp.select("*").from_(_named_table(pipeline.source_table, pipeline.location))
-        text: object = whole.sql(dialect=dialect)
-    else:
-        text = _call(pipeline, source)
-    if not isinstance(text, str):
-        raise DeclarationError(
-            f"pipeline {pipeline.name!r} returned {type(text).__name__}; it returns SQL text",
-            where=pipeline.location,
-            hint="return the SELECT, or set source_table= to read a table whole",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameFunction:
+    """Frame code: what it reads is known only by running it on Spark."""
+
+    arguments: tuple[Argument, ...]
+    connection: str | None
+
+
+Input = ResolvedQuery | FrameFunction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResolver:
+    """Resolves the pipelines of one project.
+
+    :param place_of: Where the queries of a connection run, by its name.
+    """
+
+    project: Project
+    place_of: Callable[[str], Place]
+
+    def resolve(self, pipeline: Pipeline) -> Input:
+        """Call the function with names instead of rows, and read what it returns."""
+        if pipeline.read.source_table is not None:
+            return self._whole_table(pipeline, pipeline.read.source_table)
+        arguments = arguments_of(pipeline, self.project)
+        connection = pipeline.source_connection or self._implied(arguments)
+        if any(argument.role is Role.SPARK for argument in arguments):
+            return FrameFunction(arguments=arguments, connection=connection)
+        dialect = self._dialect(pipeline, connection)
+        try:
+            values = {
+                argument.name: self._handle(argument, pipeline, connection, dialect)
+                for argument in arguments
+            }
+            returned = call_function(pipeline, values)
+        except NeedsSpark:
+            return FrameFunction(arguments=arguments, connection=connection)
+        return self._returned(pipeline, returned, arguments, connection)
+
+    def _returned(
+        self,
+        pipeline: Pipeline,
+        returned: object,
+        arguments: tuple[Argument, ...],
+        connection: str | None,
+    ) -> Input:
+        match returned:
+            case str():
+                return self._query(pipeline, returned, self._required(pipeline, connection))
+            case Source():
+                place = self.place_of(returned.connection)
+                if returned.kind not in (None, place.kind):
+                    raise DeclarationError(
+                        f"pipeline {pipeline.name!r} returned Source.{returned.kind}_query, but "
+                        f"connection {returned.connection!r} is {place.kind}",
+                        where=pipeline.location,
+                    )
+                return self._query(pipeline, returned.query, returned.connection)
+            case None:
+                raise DeclarationError(
+                    f"pipeline {pipeline.name!r} returned nothing",
+                    where=pipeline.location,
+                    hint="return the SELECT, or set source_table= to read a table whole",
+                )
+            case _ if _is_frame(returned) or isinstance(returned, TableHandle):
+                return FrameFunction(arguments=arguments, connection=connection)
+            case _:
+                raise DeclarationError(
+                    f"pipeline {pipeline.name!r} returned {type(returned).__name__}; it returns "
+                    "SQL text, a Source, or a Spark, pandas, polars or pyarrow frame",
+                    where=pipeline.location,
+                    hint="return the SELECT, or set source_table= to read a table whole",
+                )
+
+    def _whole_table(self, pipeline: Pipeline, name: str) -> ResolvedQuery:
+        connection = self._required(pipeline, pipeline.source_connection)
+        whole = exp.select("*").from_(_named_table(name, pipeline.location))
+        place = self.place_of(connection)
+        text = whole.sql(dialect=place.dialect)
+        return ResolvedQuery(
+            connection=connection,
+            text=text,
+            dialect=place.dialect,
+            written=text,
+            written_dialect=place.dialect,
+            expression=whole,
+            tables=table_references(whole),
         )
-    query = parse_query(text, dialect=dialect, where=pipeline.location)
-    return ResolvedQuery(
-        text=text.strip().rstrip(";"), dialect=dialect, tables=table_references(query)
-    )
+
+    def _query(self, pipeline: Pipeline, text: str, connection: str) -> ResolvedQuery:
+        where = pipeline.location
+        place = self.place_of(connection)
+        written_in = self._dialect(pipeline, connection)
+        query = parse_query(text, dialect=written_in, where=where)
+        own = text.strip().rstrip(";")
+        runs_in, runs = place.dialect, query
+        udfs = frozenset(name.lower() for name in self.project.udfs)
+        if place.dialect != "spark" and called_functions(query) & udfs:
+            # Python functions run on Spark, so the tables come to them.
+            runs_in, runs = "spark", _over_views(query)
+        return ResolvedQuery(
+            connection=connection,
+            text=own
+            if written_in == runs_in and runs is query
+            else _translated(runs, written_in, runs_in, where, udfs),
+            dialect=runs_in,
+            written=own,
+            written_dialect=written_in,
+            expression=query,
+            tables=table_references(query),
+        )
+
+    def _dialect(self, pipeline: Pipeline, connection: str | None) -> str:
+        if pipeline.read.dialect is not None:
+            return known_dialect(pipeline.read.dialect, pipeline.location)
+        return self.place_of(connection).dialect if connection else "spark"
+
+    def _required(self, pipeline: Pipeline, connection: str | None) -> str:
+        if connection is None:
+            raise DeclarationError(
+                f"pipeline {pipeline.name!r} has a query, but no source_connection to run it in",
+                where=pipeline.location,
+                hint='pass its name: source_connection="app"',
+            )
+        return connection
+
+    def _implied(self, arguments: tuple[Argument, ...]) -> str | None:
+        """Return where the upstream pipelines write, if that is one place."""
+        places = {
+            self.project.pipelines[each.stands_for].target.connection
+            for each in arguments
+            if each.role is Role.PIPELINE
+        }
+        return places.pop() if len(places) == 1 else None
+
+    def _handle(
+        self, argument: Argument, pipeline: Pipeline, connection: str | None, dialect: str
+    ) -> object:
+        match argument.role:
+            case Role.SOURCE:
+                name = self._required(pipeline, connection)
+                return SourceHandle(connection=name, kind=self.place_of(name).kind)
+            case Role.TARGET:
+                return TableHandle(pipeline.target.name, dialect)
+            case Role.PIPELINE:
+                upstream = self.project.pipelines[argument.stands_for].target
+                if upstream.connection != connection:
+                    # SQL runs in one place; frames can come from anywhere.
+                    raise NeedsSpark
+                return TableHandle(upstream.name, dialect)
+            case Role.TABLE:
+                return TableHandle(self.project.tables[argument.stands_for].name, dialect)
+            case Role.SPARK:
+                raise NeedsSpark
+
+
+def _translated(
+    query: exp.Query, read: str, write: str, where: Location, udfs: frozenset[str]
+) -> str:
+    # Imported by those who need it: its tables of functions take a while to load.
+    from ematix_flow.sqltext.translate import translate
+
+    return translate(query, read=read, write=write, where=where, udfs=udfs)
+
+
+def view_name(table: TableName) -> str:
+    """Return the name that a database's table has among Spark's views, which have no schemas."""
+    return f"{table.schema}__{table.name}" if table.schema else table.name
+
+
+def _over_views(query: exp.Query) -> exp.Query:
+    views = query.copy()
+    for name in table_references(query):
+        for node in views.find_all(exp.Table):
+            if name.schema and node.name == name.name and node.db == name.schema:
+                alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name.name))
+                view = exp.to_identifier(view_name(name), quoted=True)
+                node.replace(exp.Table(this=view, alias=alias))
+    return views
+
+
+def _is_frame(value: object) -> bool:
+    module = type(value).__module__.partition(".")[0]
+    return module in ("pyspark", "pandas", "polars", "pyarrow")
 
 
 def _named_table(name: str, where: Location) -> exp.Table:
@@ -77,32 +257,3 @@ def _named_table(name: str, where: Location) -> exp.Table:
 def _unquoted(part: str) -> str:
     quote = part[0]
     return part[1:-1].replace(quote * 2, quote) if quote in '"`' else part
-
-
-def _call(pipeline: Pipeline, source: SourceHandle) -> object:
-    parameters = list(inspect.signature(pipeline.function).parameters)
-    if parameters not in ([], ["src"]):
-        raise DeclarationError(
-            f"pipeline {pipeline.name!r} takes ({', '.join(parameters)}); "
-            "its function takes nothing, or `src`",
-            where=pipeline.location,
-        )
-    try:
-        return pipeline.function(*([source] if parameters else []))
-    except Exception as error:
-        raise _user_error(pipeline, error) from error
-
-
-def _user_error(pipeline: Pipeline, error: Exception) -> UserCodeError:
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(str(Path(__file__).parent))
-    ]
-    where = Location(frames[-1].filename, frames[-1].lineno or 0) if frames else pipeline.location
-    shown = traceback.format_list(frames) + traceback.format_exception_only(error)
-    return UserCodeError(
-        f"the function of pipeline {pipeline.name!r} raised {type(error).__name__}: {error}",
-        where=where,
-        details="".join(shown).rstrip(),
-    )

@@ -17,6 +17,9 @@ class Capability(StrEnum):
     """Run the query in the source itself and read its result."""
     APPEND = "append"
     TRUNCATE = "truncate"
+    MERGE = "merge"
+    SCD1 = "scd1"
+    SCD2 = "scd2"
 
 
 class Support(StrEnum):

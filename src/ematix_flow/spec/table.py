@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ematix_flow._base.location import Location
+from ematix_flow.spec.normalize.marker import Marker
 from ematix_flow.spec.types import DataType
 
 
@@ -17,6 +18,7 @@ class Column:
     nullable: bool = False
     primary_key: bool = False
     natural_key: bool = False
+    markers: tuple[Marker, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +34,34 @@ class TableName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table as declared: name, columns in order, and the line that declares it."""
+    """A table as declared: name, columns in order, and the line that declares it.
+
+    :param merge_keys: The columns that match rows, where the class says so itself.
+    """
 
     name: TableName
     columns: tuple[Column, ...]
     location: Location
+    merge_keys: tuple[str, ...] = ()
+    unique_constraints: tuple[tuple[str, ...], ...] = ()
+    partition_columns: tuple[str, ...] = ()
 
     @property
     def key_columns(self) -> tuple[str, ...]:
         """The columns that name a row to a person: the natural key, else the primary key."""
-        natural = tuple(column.name for column in self.columns if column.natural_key)
-        return natural or tuple(column.name for column in self.columns if column.primary_key)
+        return self.natural_key or self.primary_key
+
+    @property
+    def natural_key(self) -> tuple[str, ...]:
+        """The columns that the business knows a row by."""
+        return tuple(column.name for column in self.columns if column.natural_key)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns that identify a row."""
+        return tuple(column.name for column in self.columns if column.primary_key)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of all columns, in order."""
+        return tuple(column.name for column in self.columns)

@@ -1,13 +1,39 @@
-"""Reading a user's SQL."""
+"""The dialects of SQL, and reading a user's query in one."""
 
 from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialects
 from sqlglot.errors import ParseError, TokenError
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import QueryError
+from ematix_flow.errors import QueryError, UnknownName
+from ematix_flow.sqltext.datafusion import DataFusion
+
+# Every function and operator of these is either proven equal where it runs, or refused.
+FULL = ("spark", "duckdb", "datafusion", "postgres")
+
+_ALIASES = {
+    "postgresql": "postgres",
+    "pg": "postgres",
+    "sparksql": "spark",
+    "spark_sql": "spark",
+    "sqlite3": "sqlite",
+}
+# Not languages of queries, or a second name for one that is listed.
+_NOT_OFFERED = {"", "dax", "prql", "spark2", "tableau"}
+_KNOWN = frozenset(each.value for each in Dialects) - _NOT_OFFERED | {DataFusion.__name__.lower()}
+_WRITTEN = "written"
+
+
+def known_dialect(name: str, where: Location | str | None) -> str:
+    """Return the dialect's own name for *name*; an unknown one is an error."""
+    folded = name.strip().lower()
+    folded = _ALIASES.get(folded, folded)
+    if folded not in _KNOWN:
+        raise UnknownName.among("SQL dialect", name, _KNOWN, where=where)
+    return folded
 
 
 def parse_query(text: str, *, dialect: str, where: Location | str) -> exp.Query:
@@ -31,7 +57,14 @@ def parse_query(text: str, *, dialect: str, where: Location | str) -> exp.Query:
             where=where,
             hint="return the rows; the pipeline's mode decides how they are written",
         )
+    statement.meta[_WRITTEN] = text
     return statement
+
+
+def as_written(query: exp.Expr) -> str | None:
+    """Return the text that `parse_query` read *query* from."""
+    text: str | None = query.meta.get(_WRITTEN)
+    return text
 
 
 def _beginning(text: str) -> str:

@@ -20,6 +20,7 @@ from ematix_flow.engine.control import ask, hold
 from ematix_flow.engine.server import status, stop
 from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
 from ematix_flow.errors import EngineError
+from tests.spark import udf_project
 from tests.spark.engine import failures
 from tests.spark.engine.listening import descendants, listening
 from tests.spark.engine.scripts import begin, finish, play
@@ -136,6 +137,14 @@ def test_a_run_uses_it_and_gives_it_back(server):
     failures.assert_told(scene.seen["failures"])
     assert scene.noise == ""
     until(lambda: not status(server.state_dir).busy, "the lease is given back")
+
+
+def test_a_project_brings_its_functions(server, tmp_path):
+    folder = udf_project.project_folder(tmp_path / "project")
+    code = f"ENGINE, OPTIONS = 'local[2]', {{}}\n{udf_project.USE}"
+    scene = play(code, server.state_dir, cwd=folder)
+    assert scene.seen["report"]["mode"] == "warm"
+    udf_project.assert_used(scene.seen)
 
 
 def test_a_run_that_dies_gives_its_lease_back_and_its_work_ends(server):

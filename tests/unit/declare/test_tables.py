@@ -91,7 +91,7 @@ def test_keys_and_names(project):
         ("c: Numeric[39, 2]", "precision of 1 to 38, not 39"),
         ("c: Numeric[4, 5]", "scale of 0 to 4, not 5"),
         ("c: Array[int]", "is not a column type"),
-        ("c: Annotated[BigInt, pk]", "call the marker: pk(), not pk"),
+        ("c: Annotated[BigInt, pk]", "call the marker: pk()"),
         ("c: Annotated[BigInt, 'x']", "is annotated with 'x', which marks nothing"),
         ("c: Struct[(1, Text)]", "Struct takes (name, type) pairs, not 1"),
         ("c: Struct[('a', Text), Text]", "Struct takes (name, type) pairs, not"),

@@ -9,7 +9,7 @@ from ematix_flow.errors import (
     SourceError,
     UserCodeError,
 )
-from ematix_flow.plan.explain import plan_json, plan_text
+from ematix_flow.plan.show import plan_json, plan_text
 
 
 def failure(project, name="load_orders"):
@@ -162,8 +162,8 @@ def copy():
     ("body", "kind", "expected"),
     [
         ("return 'SELECT FROM ('", QueryError, "does not parse"),
-        ("return 42", DeclarationError, "returned int; it returns SQL text"),
-        ("return None", DeclarationError, "returned NoneType"),
+        ("return 42", DeclarationError, "returned int; it returns SQL text, a Source, or a"),
+        ("return None", DeclarationError, "returned nothing"),
         ("return {}['x']", UserCodeError, "raised KeyError: 'x'"),
         ("return 'SELECT * FROM a.b'", SourceError, "files have no schemas"),
         ("return 'SELECT * FROM `../secret`'", SourceError, "outside of the connection's folder"),
@@ -200,7 +200,9 @@ def test_a_function_with_unknown_parameters(project):
     pipelines.write_text(
         pipelines.read_text().replace("def load_orders()", "def load_orders(src, x)")
     )
-    assert "takes (src, x)" in str(failure(project))
+    text = str(failure(project))
+    assert "takes a parameter 'x' that nobody declares" in text
+    assert "(known: src, tgt, spark; pipelines: no other; tables: orders)" in text
 
 
 def test_a_kind_that_cannot_be_written_yet(project):
@@ -214,14 +216,16 @@ def test_a_kind_that_cannot_be_written_yet(project):
 
 
 def test_a_type_the_target_cannot_hold(project):
-    project.with_orders()
+    project.with_orders("duckdb")
     pipelines = project.path / "pipelines.py"
     pipelines.write_text(
-        pipelines.read_text().replace("customer: String[8]", "customer: Array[Text]")
+        pipelines.read_text().replace(
+            "customer: String[8]", "customer: Annotated[Array[Text], pk()]"
+        )
     )
     error = failure(project)
     assert isinstance(error, NotSupported)
-    assert "Array[Text] cannot be held by sqlite" in str(error)
+    assert "cannot be a key in duckdb" in str(error)
 
 
 @pytest.mark.parametrize(

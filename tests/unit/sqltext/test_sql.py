@@ -1,10 +1,10 @@
 import pytest
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import NotSupported, QueryError
+from ematix_flow.errors import QueryError
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import DATA_TYPES, Array, BigInt, Numeric, String, Struct, Text
+from ematix_flow.spec.types import BigInt, Struct
 from ematix_flow.sqltext.ddl import create_table
 from ematix_flow.sqltext.dialect import parse_query
 from ematix_flow.sqltext.identifiers import physical_name, quoted
@@ -73,23 +73,6 @@ def test_truncate_is_a_delete_in_the_same_program():
     delete, insert = write_program(Mode.TRUNCATE, declared, declared.name, "duckdb")
     assert delete.sql == 'DELETE FROM "t"'
     assert insert.sql.startswith('INSERT INTO "t"')
-
-
-SAMPLES = [String(3), Numeric(10, 2), Array(Text()), Struct(("a", BigInt()))]
-
-
-def every_type():
-    return [kind() for kind in DATA_TYPES if kind not in map(type, SAMPLES)] + SAMPLES
-
-
-@pytest.mark.parametrize("dialect", ["spark", "duckdb", "sqlite"])
-@pytest.mark.parametrize("kind", every_type(), ids=str)
-def test_every_type_is_spelt_or_refused(kind, dialect):
-    if dialect == "sqlite" and isinstance(kind, Array | Struct):
-        with pytest.raises(NotSupported, match="cannot be held by sqlite"):
-            type_name(kind, dialect)
-    else:
-        assert type_name(kind, dialect)
 
 
 def test_sqlite_joins_schema_and_name():

@@ -1,0 +1,111 @@
+"""The planner's eyes: metadata of sources and targets, each looked at once per plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import Self
+
+from ematix_flow.errors import SourceError
+from ematix_flow.ports import (
+    ActualColumn,
+    Reader,
+    SourceFacts,
+    Target,
+    TargetFacts,
+)
+from ematix_flow.spec.table import TableName
+from ematix_flow.sqltext.bookkeeping import LEDGER, bookkeeping
+from ematix_flow.write.ledger import last_commit
+
+
+class MetadataReader:
+    """Looks at connections, read-only; what it opened is closed when the planning is done."""
+
+    def __init__(self, reader: Callable[[str], Reader], target: Callable[[str], Target]) -> None:
+        self._reader = reader
+        self._target = target
+        self._stack = ExitStack()
+        self._targets: dict[str, _OpenTarget | None] = {}
+        self._sources: dict[tuple[str, str | None], SourceFacts] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def source(self, connection: str, relation: str | None) -> SourceFacts:
+        """Look at a file or table, or at the whole source."""
+        key = (connection, relation)
+        if key not in self._sources:
+            with _named(connection):
+                self._sources[key] = self._reader(connection).inspect(relation)
+        return self._sources[key]
+
+    def describe(self, connection: str, query: str) -> tuple[ActualColumn, ...]:
+        """Have the source analyse a query."""
+        with _named(connection):
+            return self._reader(connection).describe(query)
+
+    def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
+        """Look at the target's columns and its ledger row for *pipeline*."""
+        opened = self._open(connection)
+        if opened is None:
+            return TargetFacts(columns=None, ledger=None)
+        with opened.telling_errors():
+            return opened.facts(table, pipeline)
+
+    def _open(self, connection: str) -> _OpenTarget | None:
+        if connection not in self._targets:
+            target = self._target(connection)
+            opened = _OpenTarget(target) if target.exists() else None
+            if opened is not None:
+                self._stack.push(opened.stack)
+            self._targets[connection] = opened
+        return self._targets[connection]
+
+
+class _OpenTarget:
+    """A target that stays open for all the pipelines that write to it."""
+
+    def __init__(self, target: Target) -> None:
+        self.stack = ExitStack()
+        self._session = self.stack.enter_context(target.open_read_only())
+        self._sql = bookkeeping(target.dialect)
+        with self.telling_errors():
+            self._has_ledger = self._session.columns(LEDGER.name) is not None
+
+    def facts(self, table: TableName, pipeline: str) -> TargetFacts:
+        """Look at one table."""
+        return TargetFacts(
+            columns=self._session.columns(table),
+            ledger=last_commit(self._session, self._sql, pipeline, str(table))
+            if self._has_ledger
+            else None,
+        )
+
+    @contextmanager
+    def telling_errors(self) -> Iterator[None]:
+        """Let the session's own context turn a driver's error into ours, as at the end of it."""
+        try:
+            yield
+        except Exception as error:
+            self.stack.__exit__(type(error), error, error.__traceback__)
+            raise
+
+
+@contextmanager
+def _named(connection: str) -> Iterator[None]:
+    """Say of an error which source it is about."""
+    try:
+        yield
+    except SourceError as error:
+        error.what = f"source {connection!r}: {error.what}"
+        raise

@@ -1,0 +1,83 @@
+"""A pipeline's query against its source, without a row read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from ematix_flow.engine.analysis import Analysis, Analyst
+from ematix_flow.engine.opened import OpenEngine
+from ematix_flow.errors import FlowError
+from ematix_flow.plan.plan import Plan
+from ematix_flow.plan.steps import CallFunction, Commit, ReadQuery, ReadRelation, Transform
+from ematix_flow.ports import StateReader
+from ematix_flow.spec.result import match_columns
+
+OpenLate = Callable[[], AbstractContextManager[OpenEngine]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What was found out about one pipeline."""
+
+    pipeline: str
+    analysed_by: str | None = None
+    columns: tuple[str, ...] = ()
+    error: FlowError | None = None
+
+    @property
+    def text(self) -> str:
+        """Say it in a line, or in the error's own lines."""
+        if self.error is not None:
+            return str(self.error)
+        return f"ok, {self.analysed_by} returns {', '.join(self.columns)}"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the stable form."""
+        return {
+            "pipeline": self.pipeline,
+            "ok": self.error is None,
+            "analysed_by": self.analysed_by,
+            "columns": list(self.columns),
+            "error": self.error.to_json() if self.error else None,
+        }
+
+
+def validate_plan(plan: Plan, state: StateReader, open_engine: OpenLate) -> Validation:
+    """Have the source, or Spark, analyse what the plan reads."""
+    made = _made(plan)
+    if made is None:
+        [read] = [step for step in plan.steps if isinstance(step, ReadQuery)]
+        names = tuple(column.name for column in state.describe(read.connection, read.query))
+        _match(plan, names)
+        return Validation(pipeline=plan.pipeline, analysed_by=read.connection, columns=names)
+    found = analyse_plan(plan, state, open_engine)
+    return Validation(pipeline=plan.pipeline, analysed_by="Spark", columns=found.columns)
+
+
+def analyse_plan(plan: Plan, state: StateReader, open_engine: OpenLate) -> Analysis:
+    """Start Spark, run no job, and learn what the plan's rows are made of."""
+    made = _made(plan)
+    assert made is not None
+    reads = tuple(step for step in plan.steps if isinstance(step, ReadRelation | ReadQuery))
+    with open_engine() as engine:
+        analyst = Analyst(spark=engine.session, state=state)
+        found = analyst.analyse(made, reads)
+    _match(plan, found.columns)
+    return found
+
+
+def analysed(plan: Plan, found: Analysis) -> Plan:
+    """Return the plan with what the analysis told."""
+    unknown = () if found.lineage else ("this engine does not tell lineage of frame code",)
+    return replace(plan, analysed=True, lineage=found.lineage, remarks=(*plan.remarks, *unknown))
+
+
+def _made(plan: Plan) -> Transform | CallFunction | None:
+    return next((step for step in plan.steps if isinstance(step, Transform | CallFunction)), None)
+
+
+def _match(plan: Plan, names: tuple[str, ...]) -> None:
+    [commit] = [step for step in plan.steps if isinstance(step, Commit)]
+    match_columns(names, commit.table)

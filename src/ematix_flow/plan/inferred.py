@@ -1,0 +1,57 @@
+"""A target that is only a name: its columns are those of the query."""
+
+from __future__ import annotations
+
+from ematix_flow.errors import NotSupported, PlanError, SourceMissing
+from ematix_flow.ports import ActualColumn, StateReader
+from ematix_flow.resolve.query import Input, ResolvedQuery
+from ematix_flow.spec.pipeline import Pipeline, TargetSpec
+from ematix_flow.spec.table import Column, Table
+from ematix_flow.spec.types import DATA_TYPES
+from ematix_flow.sqltext.type_texts import read_type
+
+
+def declared_table(
+    target: TargetSpec, pipeline: Pipeline, given: Input, state: StateReader
+) -> Table:
+    """Return the target's table: declared, or inferred from what the query returns."""
+    if isinstance(target.table, Table):
+        return target.table
+    if target.write.strict_schema:
+        raise PlanError(
+            f"strict_schema wants declared columns, but target={str(target.name)!r} is only a name",
+            where=pipeline.location,
+            hint="declare the table with @ematix.table and pass the class",
+        )
+    if not isinstance(given, ResolvedQuery) or given.dialect == "spark":
+        raise NotSupported(
+            f"the columns of {target.name} cannot be known before Spark runs",
+            where=pipeline.location,
+            hint="declare the table with @ematix.table and pass the class",
+        )
+    columns = []
+    for actual in _described(target, pipeline, given, state):
+        kind = read_type(actual.type, given.dialect)
+        if kind is None or not isinstance(kind, DATA_TYPES):
+            raise NotSupported(
+                f"column {actual.name!r} of the query is {actual.type}, which none of our types "
+                f"holds, so {target.name} cannot be inferred",
+                where=pipeline.location,
+                hint="CAST it in the query, or declare the table with @ematix.table",
+            )
+        columns.append(Column(name=actual.name, type=kind, nullable=True))
+    return Table(name=target.name, columns=tuple(columns), location=pipeline.location)
+
+
+def _described(
+    target: TargetSpec, pipeline: Pipeline, query: ResolvedQuery, state: StateReader
+) -> tuple[ActualColumn, ...]:
+    try:
+        return state.describe(query.connection, query.text)
+    except SourceMissing as error:
+        raise PlanError(
+            f"the columns of {target.name} are those of its query, and what that reads is not "
+            f"there yet: {error.what}",
+            where=pipeline.location,
+            hint="run what creates it first, or declare the table with @ematix.table",
+        ) from error

@@ -1,0 +1,82 @@
+"""Which backend reads, which one writes, and whether each can do what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ematix_flow.connections.kinds import extra_for
+from ematix_flow.connections.load import Connections
+from ematix_flow.connections.model import KINDS
+from ematix_flow.errors import NotSupported, PlanError
+from ematix_flow.resolve.query import Place
+from ematix_flow.spec.capability import Capabilities, Capability, Support
+from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.pipeline import Pipeline
+
+# On Spark; the dialect of every query over files.
+SPARK = "spark"
+_FILES = ("csv", "parquet", "jsonl", "orc", "s3")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backends:
+    """What the installed backends can do, asked by connection."""
+
+    connections: Connections
+    capabilities: Mapping[str, Capabilities]
+
+    def of(self, connection: str) -> Capabilities:
+        """Return what the backend of a connection can do."""
+        kind = self.connections[connection].kind
+        if kind in self.capabilities:
+            return self.capabilities[kind]
+        installed = ", ".join(sorted(self.capabilities))
+        if kind in KINDS:
+            raise NotSupported(
+                f"connection {connection!r} is {kind}: it can be declared, but reading and "
+                f"writing {kind} is not built yet (built: {installed})",
+                hint=f"its backend will come as pip install 'ematix-flow[{extra_for(kind)}]'",
+            )
+        raise PlanError(
+            f"no backend is installed for kind {kind!r} (installed: {installed})",
+            hint="install the package that provides it",
+        )
+
+    def place_of(self, connection: str) -> Place:
+        """Return where the queries of a connection run."""
+        can = self.of(connection)
+        in_source = can.has(Capability.READ_QUERY)
+        return Place(kind=can.kind, dialect=can.dialect if in_source else SPARK)
+
+    def dialect_of(self, connection: str) -> str:
+        """Return the SQL that a connection speaks itself."""
+        return self.of(connection).dialect
+
+    def require_mode(self, pipeline: Pipeline) -> Capabilities:
+        """Return what the target can do; a mode that it can never have is an error."""
+        can = self.of(pipeline.target.connection)
+        mode = pipeline.mode
+        if can[Capability(mode.value)] is Support.UNSUPPORTED:
+            raise NotSupported(
+                f"pipeline {pipeline.name!r} asks {can.kind} for {mode.value}, but it cannot",
+                where=pipeline.location,
+                hint=_instead(can, mode),
+            )
+        if not any(can[each] is Support.FULL for each in _MODES):
+            raise NotSupported(
+                f"pipeline {pipeline.name!r} asks {can.kind} for {mode.value}, "
+                "but that is not built yet",
+                where=pipeline.location,
+            )
+        return can
+
+
+_MODES = tuple(Capability(mode.value) for mode in Mode)
+
+
+def _instead(can: Capabilities, mode: Mode) -> str:
+    if can.kind in _FILES and mode.needs_key:
+        return f"plain files only grow or are replaced: for {mode.value} use delta or iceberg"
+    modes = [each.value for each in _MODES if can[each] is not Support.UNSUPPORTED]
+    return f"{can.kind} can: {', '.join(modes) or 'not be written'}"

@@ -1,0 +1,147 @@
+"""A plan, told to people and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from ematix_flow.plan.diff import Change, ChangeKind
+from ematix_flow.plan.explain import describe, statements
+from ematix_flow.plan.plan import Plan, Window
+from ematix_flow.spec.duration import duration_text
+
+_SIGNS = {ChangeKind.ADD: "+", ChangeKind.DROP: "-", ChangeKind.RENAME: "?"}
+
+
+def plan_text(plan: Plan, *, sql: bool = False) -> str:
+    """Return the plan as text; *sql* adds every statement."""
+    return "\n".join(_lines(plan, sql=sql))
+
+
+def _lines(plan: Plan, *, sql: bool) -> Iterator[str]:
+    last = plan.last_commit or "never"
+    source = plan.source_connection or "frames"
+    yield f"{plan.pipeline}  ({plan.location})"
+    yield f"  {source} -> {plan.target_connection}.{plan.target}  mode {plan.mode}"
+    yield f"  why: {plan.why}"
+    yield f"  path {plan.path}: {plan.path_why}"
+    yield f"  target {'exists' if plan.target_exists else 'will be created'}, last commit {last}"
+    yield from (f"  after {each.upstream}  ({each.why})" for each in plan.depends_on)
+    yield from (f"  upstream {each}" for each in plan.upstreams)
+    yield from _rows(plan)
+    changes = plan.diff.changes if plan.diff else ()
+    yield from (f"  {_change_text(change)}" for change in changes)
+    yield from _steps(plan, sql=sql)
+    yield from (f"  DESTRUCTIVE: {each}" for each in plan.destructive)
+    yield from (f"  note: {remark}" for remark in plan.remarks)
+    yield from (f"  cannot run yet: {each}" for each in plan.blockers)
+
+
+def _rows(plan: Plan) -> Iterator[str]:
+    """Tell which rows there are, how they match, what they are made of."""
+    if plan.keys is not None:
+        yield f"  rows match by {', '.join(plan.keys.columns)}  ({plan.keys.why})"
+    if plan.window is not None:
+        yield f"  window {window_text(plan.window)}"
+    if not plan.analysed:
+        yield "  columns and lineage: not analysed (flow plan --analyze)"
+    for column in plan.lineage.columns if plan.lineage else ():
+        made_of = ", ".join(str(source) for source in column.sources) or "a constant"
+        yield f"  {column.column} <- {made_of}"
+    for expectation in plan.expectations:
+        yield f"  expects {expectation.name}: {expectation.condition}"
+
+
+def _steps(plan: Plan, *, sql: bool) -> Iterator[str]:
+    for number, step in enumerate(plan.steps, start=1):
+        yield f"  {number}. {step.name:<9} {describe(step)}"
+        for text in statements(step) if sql else ():
+            yield from (f"       {line}" for line in text.splitlines())
+
+
+def window_text(window: Window) -> str:
+    """Say which rows an incremental load takes."""
+    if window.above is None:
+        return f"all rows: {window.column} has no watermark yet"
+    back = ""
+    if isinstance(window.lookback, timedelta):
+        back = f", and {duration_text(window.lookback)} before it again"
+    elif window.lookback is not None:
+        back = f", and {window.lookback} before it again"
+    return f"{window.column} > {window.above!r}{back}"
+
+
+def _change_text(change: Change) -> str:
+    sign = _SIGNS.get(change.kind, "~")
+    note = f"  ({change.note})" if change.note else ""
+    return f"{sign} {change.kind.value}: {change.text}{note}"
+
+
+def plan_json(plan: Plan) -> dict[str, object]:
+    """Return the plan as stable data (see docs/plans.md)."""
+    return {
+        "pipeline": plan.pipeline,
+        "location": plan.location,
+        "mode": plan.mode.value,
+        "source_connection": plan.source_connection,
+        "target_connection": plan.target_connection,
+        "target": plan.target,
+        "target_exists": plan.target_exists,
+        "last_commit": plan.last_commit,
+        "why": plan.why,
+        "path": plan.path.value,
+        "path_why": plan.path_why,
+        "depends_on": [{"pipeline": each.upstream, "why": each.why} for each in plan.depends_on],
+        "upstreams": [
+            {
+                "pipeline": each.upstream,
+                "last_commit": each.last_commit.isoformat() if each.last_commit else None,
+                "limit_seconds": each.limit.total_seconds(),
+                "fresh": each.is_fresh,
+            }
+            for each in plan.upstreams
+        ],
+        "keys": _keys_json(plan),
+        "window": _window_json(plan.window),
+        "schema": [_change_json(change) for change in plan.diff.changes] if plan.diff else [],
+        "expectations": [
+            {"name": each.name, "condition": each.condition} for each in plan.expectations
+        ],
+        "connectors": list(plan.connectors),
+        "input_bytes": plan.input_bytes,
+        "steps": [
+            {"step": step.name, "description": describe(step), "sql": list(statements(step))}
+            for step in plan.steps
+        ],
+        "destructive": list(plan.destructive),
+        "analysed": plan.analysed,
+        "lineage": plan.lineage.to_json() if plan.lineage else None,
+        "blockers": list(plan.blockers),
+        "remarks": list(plan.remarks),
+    }
+
+
+def _keys_json(plan: Plan) -> dict[str, object] | None:
+    if plan.keys is None:
+        return None
+    return {"columns": list(plan.keys.columns), "why": plan.keys.why}
+
+
+def _window_json(window: Window | None) -> dict[str, object] | None:
+    if window is None:
+        return None
+    back = window.lookback
+    shown = duration_text(back) if isinstance(back, timedelta) else back
+    return {"column": window.column, "above": window.above, "lookback": shown}
+
+
+def _change_json(change: Change) -> dict[str, object]:
+    return {
+        "change": change.kind.value,
+        "column": change.column,
+        "declared": change.declared,
+        "actual": change.actual,
+        "sql": change.sql,
+        "destructive": change.destructive,
+        "note": change.note,
+    }

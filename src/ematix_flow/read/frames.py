@@ -1,0 +1,45 @@
+"""The `src` of a function that works on frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ematix_flow.ports import Reader
+from ematix_flow.spec.table import TableName
+from ematix_flow.sqltext.identifiers import table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFrames:
+    """A source whose tables and queries become frames when they are asked for.
+
+    :param dialect: The SQL that the source runs itself; None where Spark runs it.
+    :param scratch: Gives a new folder for each read's spooled rows.
+    """
+
+    connection: str
+    kind: str
+    dialect: str | None
+    reader: Reader
+    spark: SparkSession
+    scratch: Callable[[], Path]
+
+    def table(self, name: str) -> DataFrame:
+        """Return a table or file as rows."""
+        if self.dialect is None:
+            return self.reader.read_relation(self.spark, name)
+        schema, _, bare = name.rpartition(".")
+        whole = exp.select("*").from_(table(TableName(name=bare, schema=schema or None)))
+        return self.query(whole.sql(dialect=self.dialect))
+
+    def query(self, sql: str) -> DataFrame:
+        """Run *sql* in the source and return its rows."""
+        return self.reader.read_query(self.spark, sql, self.scratch())
