@@ -58,7 +58,8 @@ test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
 	@$(SETUP) .venv-sail build sail+duckdb+postgres+unit+clients -e .
 	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
 		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine \
-		tests/backends tests/e2e tests/spark/engine/test_sail.py tests/spark/test_udfs.py
+		tests/backends tests/e2e tests/spark/engine/test_sail.py \
+		tests/spark/test_udfs.py tests/spark/tpc
 
 wheel: env ## build both distributions into dist/ and try the wheels in a clean environment
 	@PYTHON='$(PYTHON)' sh tools/wheel.sh
@@ -79,6 +80,6 @@ upgrade: ## write requirements/*.txt again, with the newest versions
 	@PYTHON='$(PYTHON)' sh tools/lock.sh --upgrade
 
 clean: ## remove environments, caches and build output
-	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-tpc .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -54,6 +54,7 @@ class Analyst:
     state: StateReader
     _queries: dict[str, Lineage] = field(default_factory=dict)
     _tables: dict[str, str] = field(default_factory=dict)
+    _views: set[str] = field(default_factory=set)
     _numbers: Iterator[int] = field(default_factory=count)
 
     def analyse(self, makes: Transform | CallFunction, reads: tuple[Read, ...]) -> Analysis:
@@ -105,6 +106,7 @@ class Analyst:
         )
         view = name if name.isidentifier() else quoted(name, "spark")
         self.spark.createDataFrame([], schema).createOrReplaceTempView(view)
+        self._views.add(name)
         return self.spark.table(view)
 
     def query(self, connection: str, place: Place, sql: str) -> DataFrame:
@@ -123,7 +125,7 @@ class Analyst:
         return self.empty(name, facts.columns, place.dialect)
 
     def _lineage(self, frame: DataFrame) -> Lineage | None:
-        found = frame_lineage(frame)
+        found = frame_lineage(frame, sources=self._views)
         return _through(found, self._queries, self._tables) if found else None
 
     @contextmanager
