@@ -122,6 +122,13 @@ def column(text: str, *says: str) -> Mistake:
     )
 
 
+def marker(text: str, kind: str, *says: str) -> Mistake:
+    """A table with one more column, whose marker is wrong in itself."""
+    more = f"    x: Annotated[{kind}, {text}]\n"
+    old = "    country: String[2] | None\n"
+    return Mistake(wrong=((old, old + more),), says=says, at="    x: Annotated")
+
+
 def returns(text: str, *says: str, at: str | None = "@ematix.pipeline") -> Mistake:
     """A pipeline whose function returns something else."""
     old = '"SELECT customer_id, email, country, spent FROM customers"'
@@ -394,6 +401,35 @@ MISTAKES = {
     "uncalled marker": column("x: Annotated[BigInt, pk]", "Hint: call the marker: pk()"),
     "marker that is none": column("x: Annotated[BigInt, 3]", "annotated with 3, which marks"),
     "array of nothing": column("x: Array[int]", "<class 'int'> is not a column type"),
+    "misspelt marker": Mistake(
+        wrong=(("    country: String[2] | None\n", "    country: Annotated[Text, trm()]\n"),),
+        says=("name 'trm' is not defined", "Hint: did you mean 'trim'? from ematix_flow import"),
+        at="    country: Annotated",
+    ),
+    "marker on a number": column(
+        "x: Annotated[BigInt, trim()]", "column 'x' of Customers: trim() takes text, but BigInt is"
+    ),
+    "unknown unit": marker("date_trunc('hours')", "Timestamp", "did you mean 'hour'? (known: year"),
+    "unknown format letter": marker("parse_date('%Q')", "Date", "%Q is not known (known: %Y"),
+    "unknown failure policy": marker(
+        "parse_date('%Y', on_failure='nul')", "Date", "on_failure='nul' is not known; did you mean"
+    ),
+    "broken pattern": marker(
+        "regex_replace('(', '')", "Text", "missing ), unterminated subpattern"
+    ),
+    "zone that is none": marker(
+        "to_timezone('Europe/Berln')",
+        "Timestamp",
+        "is not a time zone; did you mean 'Europe/Berlin",
+    ),
+    "bounds the wrong way round": marker("clamp(5, 1)", "Integer", "min=5 is above max=1"),
+    "negative length": marker("truncate(-1)", "Text", "a positive number of characters, not -1"),
+    "aggregate in an expression": column(
+        "x: Annotated[Text, derive('sum(spent)')]", "derive('sum(spent)') holds an aggregate"
+    ),
+    "expression over nobody": column(
+        "x: Annotated[Text, sql('lower(emial)')]", "reads the column 'emial'", "did you mean 'email"
+    ),
     "table without columns": Mistake(
         more="@ematix.table\nclass Empty:\n    pass",
         says=("table Empty declares no columns", "Hint: annotate them"),
@@ -525,6 +561,26 @@ MISTAKES = {
         plan="load_customers",
         says=("'duckdbb'; did you mean 'duckdb'?",),
         at="@ematix.pipeline",
+    ),
+    "dialect node without equivalent": Mistake(
+        wrong=(
+            ('source_connection="files",', 'source_connection="files", dialect="duckdb",'),
+            ("FROM spending", "FROM spending ASOF JOIN other USING (country)"),
+        ),
+        plan="from_files",
+        says=(
+            "`ASOF JOIN other USING (country)` cannot be translated to spark",
+            "Hint: join on the inequality",
+        ),
+        at='@ematix.pipeline(\n    target=Totals,\n    source_connection="files"',
+    ),
+    "function of nobody": Mistake(
+        wrong=(
+            ('source_connection="files",', 'source_connection="files", dialect="duckdb",'),
+            ("country, spent FROM spending", "country, frobnicate(spent) AS spent FROM spending"),
+        ),
+        plan="from_files",
+        says=("`frobnicate(spent)` cannot be translated to spark",),
     ),
     "missing file": Mistake(
         wrong=(("FROM spending", "FROM spendings"),),

@@ -17,6 +17,7 @@ from ematix_flow._base.suggest import nearest
 from ematix_flow.declare.config import ProjectConfig
 from ematix_flow.declare.project import Project, declaring_into
 from ematix_flow.errors import FlowError, ProjectLoadError
+from ematix_flow.spec.normalize import FACTORIES
 from ematix_flow.spec.types import DATA_TYPES
 
 # Files in a project folder that are programs or tests, not declarations.
@@ -172,10 +173,10 @@ def _broken(name: str, error: BaseException) -> ProjectLoadError:
 
 
 def _meant(error: BaseException) -> str | None:
-    """Guess the type behind a name that is not defined."""
+    """Guess the type or marker behind a name that is not defined."""
     if not isinstance(error, NameError) or not error.name:
         return None
-    guess = nearest(error.name, [kind.__name__ for kind in DATA_TYPES])
+    guess = nearest(error.name, [*(kind.__name__ for kind in DATA_TYPES), *FACTORIES])
     return f"did you mean {guess!r}? from ematix_flow import {guess}" if guess else None
 
 
