@@ -14,6 +14,7 @@ FlowError                     the root: what happened, where, one thing to do ne
 │   ├── SourceMissing         it is not there (yet)
 │   └── SourceUnreachable     nothing answers at its address             (retryable)
 ├── QueryError                the pipeline's SQL is wrong
+│   └── DialectError          it has no exact equivalent where it runs
 ├── UserCodeError             the pipeline's own Python raised
 ├── ContractError             rows break the target table's declaration
 ├── EngineError               Spark cannot be started, reached or used

@@ -1,0 +1,84 @@
+"""Every pair of the corpus, run where it was written and where it is translated to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.translate import DialectError, translate
+from tests.services.service import Running
+from tests.spark.dialects.comparison import same_rows
+from tests.spark.dialects.engines import Run, on_datafusion, on_duckdb, on_postgres, on_spark
+from tests.spark.dialects.pairs import Pair, pairs
+
+PAIRS = tuple(pairs())
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture(scope="module")
+def engines(spark: Any, postgres: Running) -> Iterator[Mapping[str, Run]]:
+    """All four."""
+    with ExitStack() as opened:
+        yield {
+            "spark": opened.enter_context(on_spark(spark)),
+            "duckdb": opened.enter_context(on_duckdb()),
+            "postgres": opened.enter_context(on_postgres(postgres.facts["dsn"])),
+            "datafusion": opened.enter_context(on_datafusion()),
+        }
+
+
+def _translated(pair: Pair) -> str:
+    query = parse_query(pair.query, dialect=pair.read, where="corpus:1")
+    return translate(query, read=pair.read, write=pair.write, where="corpus:1")
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "refused"], ids=str)
+def test_refused(pair: Pair) -> None:
+    with pytest.raises(DialectError) as caught:
+        _translated(pair)
+    assert pair.reason in caught.value.what
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "agrees"], ids=str)
+def test_agrees(pair: Pair, engines: Mapping[str, Run]) -> None:
+    text = _translated(pair)
+    written, translated = engines[pair.read](pair.query), engines[pair.write](text)
+    query = parse_query(pair.query, dialect=pair.read, where="corpus:1")
+    ordered = query.args.get("order") is not None
+    assert same_rows(written, translated, ordered=ordered), f"{text}\n{written}\n{translated}"
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "fails"], ids=str)
+def test_fails_on_both_sides(pair: Pair, engines: Mapping[str, Run]) -> None:
+    # Any error will do: the engines share no class of errors.
+    with pytest.raises(Exception):  # noqa: B017, PT011
+        engines[pair.read](pair.query)
+    with pytest.raises(Exception):  # noqa: B017, PT011
+        engines[pair.write](_translated(pair))
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "stops"], ids=str)
+def test_stops_rather_than_answer_differently(pair: Pair, engines: Mapping[str, Run]) -> None:
+    assert engines[pair.read](pair.query)
+    with pytest.raises(Exception):  # noqa: B017, PT011
+        engines[pair.write](_translated(pair))
+
+
+def test_the_corpus_is_as_large_as_promised() -> None:
+    found = Counter((pair.read, pair.write) for pair in PAIRS)
+    assert len(PAIRS) >= 150
+    assert set(found) >= {
+        ("duckdb", "spark"),
+        ("postgres", "spark"),
+        ("datafusion", "spark"),
+        ("spark", "duckdb"),
+        ("spark", "postgres"),
+    }
+    assert sum(pair.expected == "agrees" for pair in PAIRS) > 150
