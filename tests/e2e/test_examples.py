@@ -16,6 +16,16 @@ EXPECTED = {
         "SELECT sensor, readings, celsius FROM sensors.averages ORDER BY sensor",
         [("attic", 3, 7.0), ("cellar", 2, 11.25)],
     ),
+    "dialects": (
+        "reports.db",
+        "SELECT city, day, rain, half FROM wettest_day ORDER BY city",
+        [("Oslo", "2026-03-02", 12, 6), ("Rome", "2026-03-02", 3, 1)],
+    ),
+    "frames": (
+        "warehouse.duckdb",
+        "SELECT bike, trips, metres FROM bikes.mileage ORDER BY bike",
+        [("blue", 1, 850.0), ("red", 2, 1300.0)],
+    ),
     "normalization": (
         "warehouse.duckdb",
         "SELECT id, email, phone, CAST(joined AS VARCHAR), CAST(spent AS VARCHAR), newsletter, "

@@ -582,6 +582,12 @@ MISTAKES = {
         plan="from_files",
         says=("`frobnicate(spent)` cannot be translated to spark",),
     ),
+    "missing table": Mistake(
+        wrong=(("FROM customers", "FROM custmers"),),
+        plan="load_customers",
+        says=("source 'app': there is no table custmers in app.db; did you mean 'customers'?",),
+        at="@ematix.pipeline",
+    ),
     "missing file": Mistake(
         wrong=(("FROM spending", "FROM spendings"),),
         plan="from_files",

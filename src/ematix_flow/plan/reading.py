@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from ematix_flow.declare.project import Project
-from ematix_flow.errors import NotSupported, SourceError, SourceMissing
+from ematix_flow.errors import FlowError, NotSupported, SourceError, SourceMissing
 from ematix_flow.plan.pairing import SPARK, Backends
 from ematix_flow.plan.steps import CallFunction, ReadQuery, ReadRelation, Transform
 from ematix_flow.ports import SourceFacts, StateReader
@@ -58,11 +58,15 @@ class ReadPlanner:
     def _query(self, query: ResolvedQuery) -> Reading:
         kind = self.backends.of(query.connection).kind
         if query.dialect != SPARK:
-            facts = self._look_at(query.connection, None)
             read = ReadQuery(
-                connection=query.connection, query=query.text, dialect=query.dialect, facts=facts
+                connection=query.connection,
+                query=query.text,
+                dialect=query.dialect,
+                facts=self._facts_of(query),
             )
             why = f"the query runs in {query.connection} ({kind}), Spark carries its result"
+            if query.connection == self.pipeline.target.connection:
+                why += "; writing it there without Spark is not built yet"
             return Reading(reads=(read,), makes=None, why=why)
         why = f"{kind} files are read and queried by Spark"
         known_as: dict[TableName, str | None] = dict.fromkeys(query.tables)
@@ -135,6 +139,31 @@ class ReadPlanner:
             relation=str(there),
             known_as=known_as,
         )
+
+    def _facts_of(self, query: ResolvedQuery) -> SourceFacts:
+        """Look at the source and at every table of the query: a misspelt one is found here."""
+        facts = self._look_at(query.connection, None)
+        tables = [each for name in query.tables if (each := self._table_facts(query, name))]
+        if facts.size_bytes is None:
+            sizes = [each.size_bytes for each in tables if each.size_bytes is not None]
+            return replace(facts, size_bytes=sum(sizes) if sizes else None)
+        return facts
+
+    def _table_facts(self, query: ResolvedQuery, name: TableName) -> SourceFacts | None:
+        try:
+            return self._look_at(query.connection, str(name))
+        except SourceMissing:
+            # A database may know more than its tables: DuckDB reads files by their names.
+            if self._is_answered(query):
+                return None
+            raise
+
+    def _is_answered(self, query: ResolvedQuery) -> bool:
+        try:
+            self.state.describe(query.connection, query.text)
+        except FlowError:
+            return False
+        return True
 
     def _look_at(self, connection: str, relation: str | None) -> SourceFacts:
         try:
