@@ -32,7 +32,7 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "postgres": (["postgres"], []),
     "test": (["spark", *BACKENDS, *SECRETS], ["test"]),
     "dev": (["spark", *BACKENDS, *SECRETS], ["dev"]),
-    "lowest": (["spark", "duckdb"], ["unit"]),
+    "lowest": (["spark", *BACKENDS, *SECRETS], ["unit"]),
     "unit": ([], ["unit"]),
     "clients": ([], ["clients"]),
     "build": ([], ["build"]),

@@ -38,7 +38,7 @@ same="--constraints requirements/dev.txt"
     compile clients $same requirements/clients.in $upgrade
     compile build $same requirements/build.in $upgrade
     compile lowest --resolution lowest-direct \
-        pyproject.toml --extra spark --extra duckdb requirements/unit.in $upgrade
+        pyproject.toml --extra spark $backends $secrets requirements/unit.in $upgrade
     compile lock requirements/lock.in $upgrade
     compile tpc requirements/tpc.in $upgrade
 }

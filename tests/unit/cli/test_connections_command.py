@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from ematix_flow.cli.connections import connections
+from ematix_flow.cli.root import flow as root
 from ematix_flow.cli.secrets import secrets
 from ematix_flow.connections.inline import ALLOW, InlineCredentialWarning
 from ematix_flow.errors import UnknownName, UsageError
@@ -50,7 +51,8 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def flow(project, capsys):
     def run(group, *words):
-        code = group.main([*words, "--project", str(project)], standalone_mode=False)
+        # Through the root, as users do: click remembers the help option of the first call.
+        code = root.main([group.name, *words, "--project", str(project)], standalone_mode=False)
         told = capsys.readouterr()
         assert CANARY not in told.out + told.err
         return code or 0, told.out
