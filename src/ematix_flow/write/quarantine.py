@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.write.plain_schema import plain_schema
 from ematix_flow.write.staging import has_verdict
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
 
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.unfinished")
-    schema = _schema(pq.read_schema(suspects[0]))
+    schema = _schema(plain_schema(pq.read_schema(suspects[0])))
     moved = 0
     kept: dict[Path, Path] = {}
     with pq.ParquetWriter(unfinished, schema) as aside:
@@ -72,10 +73,11 @@ def _split(source: Path, good: Path) -> Iterator[Table]:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(source) as rows, pq.ParquetWriter(good, rows.schema_arrow) as writer:
+    schema = plain_schema(pq.read_schema(source))
+    with pq.ParquetFile(source) as rows, pq.ParquetWriter(good, schema) as writer:
         batch: RecordBatch
         for batch in rows.iter_batches():
-            table = pa.Table.from_batches([batch])
+            table = pa.Table.from_batches([batch]).cast(schema)
             is_bad = pc.is_valid(table[RULE_COLUMN])
             writer.write_table(table.filter(pc.invert(is_bad)))
             bad = table.filter(is_bad)

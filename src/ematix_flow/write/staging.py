@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ematix_flow.errors import ContractError, EngineError
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.write.plain_schema import plain_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,8 +87,10 @@ def require_clean(staged: StagedRows, contract: Contract) -> None:
         return
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
 
-    dataset = ds.dataset(suspects, format="parquet")
+    schema = plain_schema(pq.read_schema(suspects[0]))
+    dataset = ds.dataset(suspects, format="parquet", schema=schema)
     bad = dataset.filter(pc.field(RULE_COLUMN).is_valid() & ~_set_aside(contract))
     samples = bad.head(_SAMPLES).to_pylist()
     if not samples:
