@@ -2,7 +2,7 @@
 
 import pytest
 
-from ematix_flow.errors import ContractError, UserCodeError
+from ematix_flow.errors import ContractError, DeclarationError, UserCodeError
 from ematix_flow.plan.show import plan_json
 
 PROJECT = """
@@ -32,7 +32,7 @@ def load_orders(src):
     assert (src.connection, src.kind) == ("landing", "csv")
     return src.table("orders").where("order_id > 1")
 
-@ematix.pipeline(target=Totals, target_connection="house", mode="truncate")
+@ematix.pipeline(target=Totals, target_connection="house", mode="truncate"{depends})
 def totals({parameters}):
     {body}
 """
@@ -40,8 +40,8 @@ ROWS = [("1", "ada", "19.90"), ("2", "grace", "5.00"), ("3", "ada", "42.50")]
 TOTALS = [("ada", "42.50"), ("grace", "5.00")]
 
 
-def loaded(project, spark, parameters, body, kind="sqlite"):
-    project.declare(PROJECT.format(kind=kind, parameters=parameters, body=body))
+def loaded(project, spark, parameters, body, *, kind="sqlite", depends=""):
+    project.declare(PROJECT.format(kind=kind, parameters=parameters, body=body, depends=depends))
     project.csv("orders", ("order_id", "customer", "amount"), ROWS)
     flow = project.flow(session=spark)
     assert flow.order(()) == ("load_orders", "totals")
@@ -129,6 +129,48 @@ def test_a_frame_with_other_columns_is_refused(project, spark):
     flow = loaded(project, spark, "load_orders", "return load_orders")
     with pytest.raises(ContractError, match="returns order_id, which totals does not declare"):
         flow.run("totals")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "rows"),
+    [
+        (
+            "spark",
+            "return spark.sql(\"SELECT 'ada' AS customer, NULL AS amount\")",
+            [("ada", None)],
+        ),
+        (
+            "spark",
+            "import pandas as pd\n    return pd.DataFrame({'customer': ['ada'], 'amount': [None]})",
+            [("ada", None)],
+        ),
+        (
+            "spark",
+            "import pandas as pd\n    return pd.DataFrame({'customer': [], 'amount': []})",
+            [],
+        ),
+    ],
+)
+def test_a_frame_may_have_no_values_and_no_rows(project, spark, parameters, body, rows):
+    loaded(project, spark, parameters, body, depends=", depends_on='load_orders'").run("totals")
+    assert project.rows("house.db", "SELECT customer, amount FROM totals") == rows
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("import pandas as pd\n    return pd.Series([1], name='amount')", "returned Series;"),
+        ("import pyarrow as pa\n    return pa.array([1])", "returned Int64Array;"),
+        ("from pyspark.sql.functions import lit\n    return lit(1)", "returned Column;"),
+        ("import pandas as pd\n    return pd.DataFrame()", "a pandas DataFrame without columns"),
+    ],
+)
+def test_what_is_no_frame_is_told_with_its_line(project, spark, body, expected):
+    flow = loaded(project, spark, "spark", body, depends=", depends_on='load_orders'")
+    with pytest.raises(DeclarationError) as caught:
+        flow.run("totals")
+    assert expected in str(caught.value)
+    assert "pipelines.py:" in str(caught.value)
 
 
 def test_analysis_learns_columns_and_lineage_and_runs_no_job(project, spark):

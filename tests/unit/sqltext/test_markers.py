@@ -108,23 +108,6 @@ def test_sqlite_agrees(case):
     require_equal(case, "sqlite", execute)
 
 
-@pytest.mark.services
-def test_postgres_agrees(postgres_database):
-    psycopg = pytest.importorskip("psycopg")
-    with psycopg.connect(postgres_database.dsn) as database:
-        database.execute("CREATE TABLE given (n BIGINT, v TEXT)")
-
-        def execute(rows, query):
-            database.execute("DELETE FROM given")
-            with database.cursor() as cursor:
-                cursor.executemany("INSERT INTO given VALUES (%s, %s)", rows)
-            return database.execute(query).fetchall()
-
-        for case in proven_cases("postgres"):
-            require_equal(case, "postgres", execute)
-        require_fallbacks("postgres", lambda query: database.execute(query).fetchall())
-
-
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
 def test_every_claim_is_exercised(dialect):
     claimed = {kind for kind, dialects in PROVEN.items() if dialect in dialects}
