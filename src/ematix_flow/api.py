@@ -16,6 +16,7 @@ from ematix_flow.backends.registry import backends, capabilities
 from ematix_flow.connections.load import Connections
 from ematix_flow.declare.config import ProjectConfig, load_config
 from ematix_flow.declare.discover import load_project
+from ematix_flow.declare.named_targets import bind_named_targets
 from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
 from ematix_flow.engine.machine import Machine, this_machine
@@ -130,6 +131,7 @@ class Flow:
             home=Path(environ["HOME"]) if "HOME" in environ else Path.home(),
         )
         connections.register_secrets()
+        bind_named_targets(project)
         known = Backends(connections=connections, capabilities=capabilities())
         return cls(
             config=config,
@@ -241,7 +243,8 @@ class Flow:
         try:
             with self._planner() as planner, located(pipeline.location):
                 plan = planner.plan(pipeline)
-                return validate_plan(plan, planner.state, self._engine_opener(plan))
+                write = pipeline.target.write
+                return validate_plan(plan, write, planner.state, self._engine_opener(plan))
         except FlowError as error:
             return Validation(pipeline=name, error=error)
 
@@ -252,7 +255,8 @@ class Flow:
             return plan
         pipeline = self.project.pipeline(plan.pipeline)
         with located(pipeline.location):
-            return analysed(plan, analyse_plan(plan, state, self._engine_opener(plan)))
+            opener = self._engine_opener(plan)
+            return analysed(plan, analyse_plan(plan, pipeline.target.write, state, opener))
 
     @contextmanager
     def _planner(self, *, with_lineage: bool = False) -> Iterator[Planner]:
@@ -271,9 +275,14 @@ class Flow:
     def engine_choice(self, name: str | None = None) -> EngineChoice:
         """Return the engine that a pipeline (or a pipeline without a wish) would run on."""
         wish = self.project.pipeline(name).engine if name else None
-        choice = choose(
-            self.engine, self.environ, wish or self.config.engine, auto=self.config.auto
-        )
+        try:
+            choice = choose(
+                self.engine, self.environ, wish or self.config.engine, auto=self.config.auto
+            )
+        except FlowError as error:
+            if name and wish and error.where == CONFIGURED:
+                error.where = str(self.project.pipeline(name).location)
+            raise
         if wish and choice.why.startswith(CONFIGURED):
             return replace(choice, why=f"the pipeline's own engine={wish!r}")
         return choice

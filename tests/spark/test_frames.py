@@ -201,6 +201,37 @@ def test_validate_asks_the_source_or_spark(project, spark):
     assert "returns order_id, which totals does not declare" in flow.validate("totals").text
 
 
+def test_validate_knows_the_columns_of_what_an_upstream_will_create(project, spark):
+    project.declare(
+        PROJECT.format(
+            kind="duckdb",
+            parameters="load_orders",
+            body="return load_orders.select('customer', 'amuont')",
+            depends="",
+        )
+    )
+    project.csv("orders", ("order_id", "customer", "amount"), ROWS)
+    told = project.flow(session=spark).validate("totals").text
+    assert "`amuont` cannot be resolved. Did you mean one of the following? [`amount`" in told
+    assert not (project.path / "house.db").exists()
+
+
+def test_a_query_over_files_is_a_frame_too(project, spark):
+    loaded(project, spark, "spark", "return None", depends=", depends_on='load_orders'")
+    module = project.path / "pipelines.py"
+    query = "SELECT * FROM orders WHERE order_id = 1"
+    module.write_text(
+        module.read_text().replace(
+            'src.table("orders").where("order_id > 1")', f"src.query({query!r})"
+        )
+    )
+    flow = project.flow(session=spark)
+    assert flow.validate("load_orders").text == "ok, Spark returns order_id, customer, amount"
+    flow.run("load_orders")
+    ids = project.rows("house.db", "SELECT order_id FROM orders ORDER BY order_id")
+    assert ids == [(1,), (2,), (3,)]
+
+
 def jobs_so_far(spark):
     """Count the jobs of the session's context; only a classic session can be asked."""
     store = spark.sparkContext._jsc.sc().statusStore()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
@@ -65,7 +67,11 @@ def shared_options(command: Command) -> Command:
             output=Output(format=output_format, verbose=verbose),
         )
         _output.set(context.output)
-        return command(context, **arguments)
+        if not context.output.is_json:
+            return command(context, **arguments)
+        # A program reads our answer: what the user's own code prints must not get into it.
+        with redirect_stdout(sys.stderr):
+            return command(context, **arguments)
 
     for option in reversed(_OPTIONS):
         with_context = option(with_context)

@@ -10,8 +10,8 @@ import json
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TextIO
 
 from ematix_flow._base.redact import redact, redact_data
 from ematix_flow.errors import FlowError
@@ -25,6 +25,7 @@ class Output:
 
     format: str = "text"
     verbose: bool = False
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
 
     @property
     def is_json(self) -> bool:
@@ -68,4 +69,4 @@ class Output:
             sys.stderr.write(redact("".join(traceback.format_exception(error))))
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(text + "\n")
+        self.stdout.write(text + "\n")

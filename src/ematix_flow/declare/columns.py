@@ -66,8 +66,30 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
             where=location,
             hint="annotate them: `order_id: Annotated[BigInt, pk()]`",
         )
+    _refuse_names(columns, cls.__name__, location)
     check_markers(columns, cls.__name__, location)
     return columns
+
+
+def _refuse_names(columns: tuple[Column, ...], table: str, location: Location) -> None:
+    """Refuse names that an engine, or we ourselves, would take for another column."""
+    seen: dict[str, str] = {}
+    for column in columns:
+        other = seen.setdefault(column.name.casefold(), column.name)
+        if other != column.name:
+            raise DeclarationError(
+                f"columns {other!r} and {column.name!r} of {table} differ only in case, "
+                "which Spark and most databases do not tell apart",
+                where=location,
+                hint="rename one of them",
+            )
+        if column.name.casefold().startswith("_flow_"):
+            raise DeclarationError(
+                f"{column.name!r} cannot name a column of {table}: names that begin with _flow_ "
+                "are for staging and quarantine",
+                where=location,
+                hint="rename it, and alias it in the query",
+            )
 
 
 def _column(name: str, hint: Any, table: str, location: Location) -> Column:

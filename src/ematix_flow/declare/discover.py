@@ -120,7 +120,7 @@ def _import(name: str, directory: Path) -> None:
     except SyntaxError as error:
         raise ProjectLoadError(
             f"module {name!r} has a syntax error: {error.msg}",
-            where=Location(error.filename or name, error.lineno or 0),
+            where=Location(error.filename or str(file or name), error.lineno or 1),
             details=_pointed(error),
         ) from error
     except (Exception, SystemExit) as error:  # the boundary around user code

@@ -22,10 +22,11 @@ class DeclaredPipeline(Generic[P, R]):
     """A pipeline in the user's module. Calling it calls the function, for tests of it."""
 
     def __init__(self, spec: Pipeline, function: Callable[P, R], project: Project) -> None:
+        # First, because it copies the attributes of what it wraps: another pipeline has our own.
+        functools.update_wrapper(self, function)
         self.spec = spec
         self._function = function
         self._project = project
-        functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself."""

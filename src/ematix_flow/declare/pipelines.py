@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, Unpack
+from collections.abc import Callable, Mapping
+from typing import Any, Never, ParamSpec, TypeVar, Unpack
 
 from ematix_flow._base.location import Location, caller_location
 from ematix_flow._base.suggest import nearest
@@ -23,6 +23,7 @@ from ematix_flow.declare.tables import table_name, table_of
 from ematix_flow.declare.values import declared_name
 from ematix_flow.declare.write_rules import check_write
 from ematix_flow.errors import DeclarationError
+from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.pipeline import (
     Pipeline,
     Quality,
@@ -39,7 +40,7 @@ R = TypeVar("R")
 
 
 def pipeline(
-    **keywords: Unpack[PipelineKeywords],
+    *bare: Never, **keywords: Unpack[PipelineKeywords]
 ) -> Callable[[Callable[P, R]], DeclaredPipeline[P, R]]:
     """Declare a pipeline: the function says what to read, the keywords where and how to write.
 
@@ -47,6 +48,12 @@ def pipeline(
     set or override any of them.
     """
     location = caller_location()
+    if bare:
+        raise DeclarationError(
+            "ematix.pipeline takes keywords, and the function stands under it",
+            where=location,
+            hint="write @ematix.pipeline(target=..., target_connection=...), with parentheses",
+        )
     written = checked_pipeline(keywords, location)
 
     def declare(function: Callable[P, R]) -> DeclaredPipeline[P, R]:
@@ -56,6 +63,7 @@ def pipeline(
         where: Location | str = location
         values = written
         if overrides:
+            _refuse_renaming(name, overrides, project.overridden_in)
             values = {**written, **checked_pipeline(overrides, project.overridden_in)}
             where = f"{location} with [pipelines.{name}] of {project.overridden_in}"
         spec = _pipeline(name, values, function, project, where=where, location=location)
@@ -83,13 +91,29 @@ def target(
 
 
 def _name(values: dict[str, Any], function: Callable[..., object], location: Location) -> str:
+    if not callable(function):
+        raise DeclarationError(
+            f"@ematix.pipeline stands above a function, not {function!r}", where=location
+        )
     if "name" in values:
         found: str = values["name"]
         return found
     try:
-        return declared_name(function.__name__)
+        # A partial has no name, as little as a <lambda> has.
+        return declared_name(getattr(function, "__name__", f"<{type(function).__name__}>"))
     except ValueError as error:
         raise DeclarationError(str(error), where=location, hint='pass name="..."') from None
+
+
+def _refuse_renaming(name: str, overrides: Mapping[str, object], where: str) -> None:
+    # Everything else knows the pipeline by its name in Python; so does this very table.
+    if overrides.get("name", name) != name:
+        raise DeclarationError(
+            f"[pipelines.{name}] says name = {overrides['name']!r}, but the TOML finds a pipeline "
+            "by its name and cannot change it",
+            where=where,
+            hint="rename it in Python: @ematix.pipeline(name=...)",
+        )
 
 
 def _pipeline(
@@ -101,10 +125,6 @@ def _pipeline(
     where: Location | str,
     location: Location,
 ) -> Pipeline:
-    if not callable(function):
-        raise DeclarationError(
-            f"@ematix.pipeline stands above a function, not {function!r}", where=where
-        )
     read = _picked(ReadOptions, values)
     if read.lookback is not None and read.incremental_column is None:
         raise DeclarationError(
@@ -112,9 +132,11 @@ def _pipeline(
             where=where,
             hint='name the column that grows: incremental_column="updated_at"',
         )
+    targets = _targets(name, values, project, where, location)
+    _check_freshness_column(values.get("freshness_column"), targets[0], where)
     return Pipeline(
         name=name,
-        targets=_targets(name, values, project, where, location),
+        targets=targets,
         source_connection=values.get("source_connection"),
         function=function,
         location=location,
@@ -150,6 +172,9 @@ def _targets(
                     hint=f"pass {keyword} to ematix.target(...)",
                 )
         several: tuple[TargetSpec, ...] = values["targets"]
+        places = [f"{each.connection}.{each.name}" for each in several]
+        if twice := [each for each in places if places.count(each) > 1]:
+            raise DeclarationError(f"targets names {twice[0]} twice", where=where)
         return several
     if "target" not in values:
         raise DeclarationError(
@@ -165,6 +190,21 @@ def _targets(
         )
     table = _table(values["target"], project, where)
     return (_target(table, values["target_connection"], single, where, location),)
+
+
+def _check_freshness_column(column: str | None, target: TargetSpec, where: Location | str) -> None:
+    # scd2 adds columns of its own to those that are declared.
+    if column is None or not isinstance(target.table, Table) or target.write.mode is Mode.SCD2:
+        return
+    known = target.table.column_names
+    if column not in known:
+        guess = nearest(column, known)
+        raise DeclarationError(
+            f"freshness_column names {column!r}, which is no column of {target.name}"
+            + (f"; did you mean {guess!r}?" if guess else "")
+            + f" (columns: {', '.join(known)})",
+            where=where,
+        )
 
 
 def _target(

@@ -48,8 +48,8 @@ class Project:
         self.tables[str(table.name)] = table
 
     def add_pipeline(self, pipeline: Pipeline) -> None:
-        """Add a pipeline; a second one of the name is an error naming both lines."""
-        first = self.pipelines.get(pipeline.name)
+        """Add a pipeline; another one, or a workflow, of the name is an error naming both lines."""
+        first = self.pipelines.get(pipeline.name) or self.workflows.get(pipeline.name)
         if first is not None:
             raise _twice("pipeline", pipeline.name, first.location, pipeline.location)
         self.pipelines[pipeline.name] = pipeline

@@ -40,6 +40,8 @@ def name(value: object) -> str:
 def names(value: object) -> tuple[str, ...]:
     """Check one name or several; what has a name (a pipeline) counts as it."""
     listed = value if isinstance(value, list | tuple | set | frozenset) else [value]
+    if isinstance(value, set | frozenset):
+        listed = sorted(value, key=str)  # a set has another order in each process
     found = [each if isinstance(each, str) else getattr(each, "name", None) for each in listed]
     if not all(isinstance(each, str) and each.strip() for each in found):
         raise ValueError(f"takes a name or a list of names, not {value!r}")
@@ -98,10 +100,13 @@ def condition(value: object) -> str:
     from sqlglot.errors import SqlglotError
 
     try:
-        sqlglot.parse_one(f"SELECT 1 WHERE {value}", dialect="spark")  # read only, never run
+        parsed = sqlglot.parse(f"SELECT 1 WHERE {value}", dialect="spark")  # read only, never run
     except SqlglotError as error:
         first = str(error).partition("\n")[0]
         raise ValueError(f"is no SQL condition: {value!r} ({first})") from None
+    clauses = [{key for key, each in query.args.items() if each} for query in parsed if query]
+    if clauses != [{"expressions", "where"}]:
+        raise ValueError(f"is more than an SQL condition: {value!r}")
     return value
 
 
@@ -206,7 +211,7 @@ def _step(value: object) -> TransformStep:
             )
 
 
-_NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
+_NAME = re.compile(r"[^\W\d][\w.\-]{0,99}")
 
 
 def declared_name(value: object, what: str = "pipeline") -> str:
@@ -215,7 +220,8 @@ def declared_name(value: object, what: str = "pipeline") -> str:
         raise ValueError(f"takes a name, not {value!r}")
     if not _NAME.fullmatch(value):
         raise ValueError(
-            f"{value!r} cannot name a {what}: a letter first, then letters, digits, _ . -"
+            f"{value!r} cannot name a {what}: a letter first, then letters, digits, _ . -, "
+            "at most 100 in all"
         )
     return value
 

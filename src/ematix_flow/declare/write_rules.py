@@ -47,7 +47,7 @@ def check_write(target: TargetSpec, given: frozenset[str], where: Location | str
             hint='say by which column: sequence_by="updated_at"',
         )
     if isinstance(target.table, Table):
-        _check_columns(target, target.table, where)
+        check_columns(target, target.table, where)
         _check_keys(target, target.table, where)
 
 
@@ -56,7 +56,8 @@ def _order(target: TargetSpec) -> tuple[str, ...]:
     return target.write.sequence_by or ((by_time,) if by_time else ())
 
 
-def _check_columns(target: TargetSpec, table: Table, where: Location | str) -> None:
+def check_columns(target: TargetSpec, table: Table, where: Location | str) -> None:
+    """Refuse options that name columns which *table* lacks."""
     for keyword, column in _named_columns(target):
         if column not in table.column_names:
             guess = nearest(column, table.column_names)

@@ -26,6 +26,7 @@ from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.dialect import parse_query
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.lineage import column_lineage
+from ematix_flow.sqltext.references import table_references
 from ematix_flow.sqltext.type_names import type_name
 from ematix_flow.sqltext.type_texts import read_type
 from ematix_flow.transform.frames import as_frame
@@ -111,6 +112,10 @@ class Analyst:
 
     def query(self, connection: str, place: Place, sql: str) -> DataFrame:
         """Return an empty table of the columns that *sql* has in its source."""
+        if place.dialect == "spark":  # files: Spark runs it, and traces it too
+            for each in table_references(parse_query(sql, dialect="spark", where="src.query")):
+                self.table(connection, place, str(each))
+            return self.spark.sql(sql)
         columns = self.state.describe(connection, sql)
         name = f"flow_query_{next(self._numbers)}"
         parsed = parse_query(sql, dialect=place.dialect, where=f"src.query of {connection}")

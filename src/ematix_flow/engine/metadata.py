@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Self
 
-from ematix_flow.errors import SourceError
+from ematix_flow.errors import QueryError, SourceError
 from ematix_flow.ports import (
     ActualColumn,
     Reader,
@@ -108,4 +108,8 @@ def _named(connection: str) -> Iterator[None]:
         yield
     except SourceError as error:
         error.what = f"source {connection!r}: {error.what}"
+        raise
+    except QueryError as error:
+        # The line that is wrong is the pipeline's, not the database's address.
+        error.what, error.where = f"source {connection!r}: {error.what}", None
         raise

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from ematix_flow.engine.analysis import Analysis, Analyst
 from ematix_flow.engine.opened import OpenEngine
 from ematix_flow.errors import FlowError
+from ematix_flow.plan.columns import match_result
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import CallFunction, Commit, ReadQuery, ReadRelation, Transform
 from ematix_flow.ports import StateReader
-from ematix_flow.spec.result import match_columns
+from ematix_flow.spec.pipeline import WriteOptions
 
 OpenLate = Callable[[], AbstractContextManager[OpenEngine]]
 
@@ -44,19 +45,23 @@ class Validation:
         }
 
 
-def validate_plan(plan: Plan, state: StateReader, open_engine: OpenLate) -> Validation:
+def validate_plan(
+    plan: Plan, write: WriteOptions, state: StateReader, open_engine: OpenLate
+) -> Validation:
     """Have the source, or Spark, analyse what the plan reads."""
     made = _made(plan)
     if made is None:
         [read] = [step for step in plan.steps if isinstance(step, ReadQuery)]
         names = tuple(column.name for column in state.describe(read.connection, read.query))
-        _match(plan, names)
+        _match(plan, write, names)
         return Validation(pipeline=plan.pipeline, analysed_by=read.connection, columns=names)
-    found = analyse_plan(plan, state, open_engine)
+    found = analyse_plan(plan, write, state, open_engine)
     return Validation(pipeline=plan.pipeline, analysed_by="Spark", columns=found.columns)
 
 
-def analyse_plan(plan: Plan, state: StateReader, open_engine: OpenLate) -> Analysis:
+def analyse_plan(
+    plan: Plan, write: WriteOptions, state: StateReader, open_engine: OpenLate
+) -> Analysis:
     """Start Spark, run no job, and learn what the plan's rows are made of."""
     made = _made(plan)
     assert made is not None
@@ -64,7 +69,7 @@ def analyse_plan(plan: Plan, state: StateReader, open_engine: OpenLate) -> Analy
     with open_engine() as engine:
         analyst = Analyst(spark=engine.session, state=state)
         found = analyst.analyse(made, reads)
-    _match(plan, found.columns)
+    _match(plan, write, found.columns)
     return found
 
 
@@ -78,6 +83,6 @@ def _made(plan: Plan) -> Transform | CallFunction | None:
     return next((step for step in plan.steps if isinstance(step, Transform | CallFunction)), None)
 
 
-def _match(plan: Plan, names: tuple[str, ...]) -> None:
+def _match(plan: Plan, write: WriteOptions, names: tuple[str, ...]) -> None:
     [commit] = [step for step in plan.steps if isinstance(step, Commit)]
-    match_columns(names, commit.table)
+    match_result(names, commit.table, write)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ematix_flow.spec.capability import Capabilities, Capability, Support
-from ematix_flow.spec.modes import Path
+from ematix_flow.spec.modes import OnDrift, Path
 from ematix_flow.spec.pipeline import Pipeline
+
+_DISCARDS = (OnDrift.DISCARD_VALUE, OnDrift.DISCARD_ROW)
 
 
 def blockers(pipeline: Pipeline, target: Capabilities) -> tuple[str, ...]:
@@ -32,6 +34,7 @@ def _blockers(pipeline: Pipeline, target: Capabilities) -> Iterator[str]:
         (not pipeline.transforms_post, "transforms_post"),
         (not pipeline.quality.expectations, "expectations"),
         (pipeline.force_path is not Path.IN_DATABASE, "force_path='in_database'"),
+        (write.on_drift not in _DISCARDS, f"on_drift={write.on_drift.value!r}"),
     ):
         if not built:
             yield f"{what} is not built yet"

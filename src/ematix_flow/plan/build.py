@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 
 from ematix_flow.declare.project import Project
+from ematix_flow.errors import UnknownName
 from ematix_flow.plan.blockers import blockers
 from ematix_flow.plan.columns import check_result
 from ematix_flow.plan.inferred import declared_table
@@ -18,15 +19,15 @@ from ematix_flow.plan.reasons import committed_at, why_run
 from ematix_flow.plan.steps import Normalize, Stage, Step, Validate
 from ematix_flow.plan.writing import Writing, plan_writing
 from ematix_flow.ports import StateReader
-from ematix_flow.resolve.dependencies import Dependency
+from ematix_flow.resolve.dependencies import Dependency, table_key
 from ematix_flow.resolve.freshness import UpstreamState, upstream_states
 from ematix_flow.resolve.keys import merge_keys
 from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.lineage import Lineage
 from ematix_flow.spec.modes import Path
-from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.spec.table import Table, TableName
+from ematix_flow.spec.pipeline import Pipeline, TargetSpec
+from ematix_flow.spec.table import Table
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.type_names import json_columns
 
@@ -100,17 +101,20 @@ class Planner:
     def _also_written(self, pipeline: Pipeline) -> tuple[str, ...]:
         """Say who else writes the table: with truncate, one would erase the other's rows."""
         target = pipeline.target
-        writers = self._writers[target.connection, target.name]
+        writers = self._writers[self._key(target)]
         others = sorted(set(writers) - {pipeline.name})
         return (f"{target.name} is also written by {', '.join(others)}",) if others else ()
 
     @cached_property
-    def _writers(self) -> Mapping[tuple[str, TableName], list[str]]:
-        found: dict[tuple[str, TableName], list[str]] = {}
+    def _writers(self) -> Mapping[tuple[str, str, str | None], list[str]]:
+        found: dict[tuple[str, str, str | None], list[str]] = {}
         for pipeline in self.project.pipelines.values():
             for target in pipeline.targets:
-                found.setdefault((target.connection, target.name), []).append(pipeline.name)
+                found.setdefault(self._key(target), []).append(pipeline.name)
         return found
+
+    def _key(self, target: TargetSpec) -> tuple[str, str, str | None]:
+        return table_key(target.connection, target.name, self.backends.dialect_of)
 
     def _lineage(self, given: Input) -> Lineage | None:
         if not self.with_lineage or not isinstance(given, ResolvedQuery):
@@ -132,6 +136,15 @@ class Planner:
         if not pipeline.timing.upstream_freshness:
             return ()
         names = tuple(each.upstream for each in after)
+        for limited, _ in pipeline.timing.upstream_freshness:
+            if limited not in (*names, "*"):  # it would limit nothing
+                raise UnknownName.among(
+                    f"upstream in upstream_freshness of {pipeline.name!r}:",
+                    limited,
+                    names,
+                    where=pipeline.location,
+                    hint="name it in depends_on, or drop it here",
+                )
         last = {name: self._last_commit(self.project.pipelines[name]) for name in names}
         return upstream_states(pipeline.timing, names, last, self.now)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp, parse_one
 
 from ematix_flow.resolve.query import ResolvedQuery
 from ematix_flow.spec.pipeline import WriteOptions
@@ -13,14 +15,27 @@ from ematix_flow.spec.table import Table
 def check_result(query: ResolvedQuery, table: Table, write: WriteOptions) -> None:
     """Refuse a query that returns too little or too much; a star is judged when rows are read."""
     names = result_columns(query.expression)
-    if names is None or write.column_map:
-        return
-    extra = {*write.sequence_by, *filter(None, (write.event_timestamp_column,))}
+    if names is not None:
+        match_result(names, table, write)
+
+
+def match_result(names: Sequence[str], table: Table, write: WriteOptions) -> None:
+    """Refuse a result whose columns are too few or too many for *table*."""
+    mapped = {old.casefold(): new for old, new in write.column_map}
+    renamed = [mapped.get(name.casefold(), name) for name in names]
     declared = {column.casefold() for column in table.column_names}
-    # Columns that only say the order need not exist in the target.
-    match_columns(
-        [name for name in names if name.casefold() in declared or name not in extra], table
-    )
+    # Columns that only say the order, or what is deleted, need not exist in the target.
+    aside = {name.casefold() for name in _helpers(write)} - declared
+    match_columns([name for name in renamed if name.casefold() not in aside], table)
+
+
+def _helpers(write: WriteOptions) -> Iterator[str]:
+    yield from write.sequence_by
+    if write.event_timestamp_column is not None:
+        yield write.event_timestamp_column
+    if write.apply_as_deletes is not None:
+        condition = parse_one(write.apply_as_deletes, dialect="spark")  # as it was checked
+        yield from (each.name for each in condition.find_all(exp.Column))
 
 
 def result_columns(query: exp.Query) -> tuple[str, ...] | None:

@@ -1,10 +1,11 @@
 """What a policy makes of the differences between a table and its declaration.
 
-Two differences are never drift, because no row can be lost or refused by them:
+Three differences are never drift, because no row can be lost or refused by them:
 
 - a column of the table that is not declared, as long as it may be NULL: it stays NULL;
 - a column declared NOT NULL that may be NULL in the table: every row is judged before
-  it is written, so none of ours is NULL.
+  it is written, so none of ours is NULL;
+- a column of SQLite that is declared wider: its INTEGER holds a BIGINT as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from ematix_flow.spec.modes import OnDrift
 from ematix_flow.spec.table import Table, TableName
 
 _APPLIED = (ChangeKind.ADD, ChangeKind.WIDEN, ChangeKind.NULLABLE)
+# Where rows fit. A wider type fits only where columns have no width: in SQLite.
+_HARMLESS = (ChangeKind.DROP, ChangeKind.NOT_NULL, ChangeKind.WIDEN)
 # Not NOT_NULL: rows from before an added column have no value, and the statement would only fail.
 _CONSENTED = (ChangeKind.DROP, ChangeKind.NARROW, ChangeKind.RETYPE)
 
@@ -126,7 +129,7 @@ def _evolve(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftD
 
 
 def _is_no_drift(change: Change) -> bool:
-    harmless = change.kind in (ChangeKind.DROP, ChangeKind.NOT_NULL) and change.fits
+    harmless = change.kind in _HARMLESS and change.fits
     return harmless or change.kind is ChangeKind.RENAME
 
 

@@ -35,7 +35,8 @@ def describe(step: Step) -> str:  # noqa: C901  # one case per step
             return "run the query on Spark"
         case CallFunction(pipeline=pipeline, arguments=arguments):
             names = ", ".join(argument.name for argument in arguments)
-            return f"call {pipeline.function.__name__}({names}) at {pipeline.location}"
+            called = getattr(pipeline.function, "__name__", pipeline.name)  # a partial has none
+            return f"call {called}({names}) at {pipeline.location}"
         case Normalize(table=table):
             marked = (column for column in table.columns if column.markers)
             return "clean " + "; ".join(f"{column.name}: {markers(column)}" for column in marked)

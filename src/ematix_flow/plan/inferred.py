@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ematix_flow.declare.write_rules import check_columns
 from ematix_flow.errors import NotSupported, PlanError, SourceMissing
 from ematix_flow.ports import ActualColumn, StateReader
 from ematix_flow.resolve.query import Input, ResolvedQuery
@@ -40,7 +41,9 @@ def declared_table(
                 hint="CAST it in the query, or declare the table with @ematix.table",
             )
         columns.append(Column(name=actual.name, type=kind, nullable=True))
-    return Table(name=target.name, columns=tuple(columns), location=pipeline.location)
+    table = Table(name=target.name, columns=tuple(columns), location=pipeline.location)
+    check_columns(target, table, pipeline.location)
+    return table
 
 
 def _described(

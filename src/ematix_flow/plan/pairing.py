@@ -12,7 +12,7 @@ from ematix_flow.errors import NotSupported, PlanError
 from ematix_flow.resolve.query import Place
 from ematix_flow.spec.capability import Capabilities, Capability, Support
 from ematix_flow.spec.modes import Mode
-from ematix_flow.spec.pipeline import Pipeline
+from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 
 # On Spark; the dialect of every query over files.
 SPARK = "spark"
@@ -54,9 +54,14 @@ class Backends:
         return self.of(connection).dialect
 
     def require_mode(self, pipeline: Pipeline) -> Capabilities:
-        """Return what the target can do; a mode that it can never have is an error."""
-        can = self.of(pipeline.target.connection)
-        mode = pipeline.mode
+        """Return what the (first) target can do; a mode that one can never have is an error."""
+        for other in pipeline.targets[1:]:
+            self._require(pipeline, other)
+        return self._require(pipeline, pipeline.target)
+
+    def _require(self, pipeline: Pipeline, target: TargetSpec) -> Capabilities:
+        can = self.of(target.connection)
+        mode = target.write.mode
         if can[Capability(mode.value)] is Support.UNSUPPORTED:
             raise NotSupported(
                 f"pipeline {pipeline.name!r} asks {can.kind} for {mode.value}, but it cannot",

@@ -11,7 +11,9 @@ from sqlglot import exp
 
 from ematix_flow.ports import Reader
 from ematix_flow.spec.table import TableName
-from ematix_flow.sqltext.identifiers import table
+from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.identifiers import quoted, table
+from ematix_flow.sqltext.references import table_references
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,5 +43,13 @@ class SourceFrames:
         return self.query(whole.sql(dialect=self.dialect))
 
     def query(self, sql: str) -> DataFrame:
-        """Run *sql* in the source and return its rows."""
+        """Run *sql* in the source, or on Spark over the files that it names; return its rows."""
+        if self.dialect is None:
+            where = f"src.query of {self.connection}"
+            for each in table_references(parse_query(sql, dialect="spark", where=where)):
+                # Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
+                odd = not each.name.isidentifier()
+                view = quoted(each.name, "spark") if odd else each.name
+                self.table(str(each)).createOrReplaceTempView(view)
+            return self.spark.sql(sql)
         return self.reader.read_query(self.spark, sql, self.scratch())

@@ -47,14 +47,15 @@ def _writers(project: Project, dialect_of: Callable[[str], str]) -> Writers:
     found: Writers = {}
     for pipeline in project.pipelines.values():
         for target in pipeline.targets:
-            key = _key(target.connection, target.name, dialect_of)
+            key = table_key(target.connection, target.name, dialect_of)
             found.setdefault(key, []).append(pipeline.name)
     return found
 
 
-def _key(
+def table_key(
     connection: str, table: TableName, dialect_of: Callable[[str], str]
 ) -> tuple[str, str, str | None]:
+    """Return what two names of one table have in common, however they are written."""
     try:
         dialect = dialect_of(connection)
     except FlowError:  # an unknown connection is told when its pipeline is planned
@@ -78,7 +79,7 @@ def _of(
         found.setdefault(upstream, Dependency(upstream=upstream, why="depends_on"))
     if declared == ():
         return ()
-    for each in _read(pipeline, writers, resolved, dialect_of):
+    for each in _read(pipeline, project, writers, resolved, dialect_of):
         if each.upstream != pipeline.name:
             found.setdefault(each.upstream, each)
     return tuple(found[name] for name in sorted(found))
@@ -96,6 +97,7 @@ def _require_known(upstream: str, pipeline: Pipeline, project: Project) -> None:
 
 def _read(
     pipeline: Pipeline,
+    project: Project,
     writers: Writers,
     resolved: Callable[[Pipeline], Input],
     dialect_of: Callable[[str], str],
@@ -105,21 +107,30 @@ def _read(
     except FlowError:
         return
     match read:
-        case ResolvedQuery(connection=connection, tables=tables):
+        case ResolvedQuery(connection=connection, tables=tables, arguments=arguments):
             for table in tables:
-                for writer in writers.get(_key(connection, table, dialect_of), ()):
+                for writer in writers.get(table_key(connection, table, dialect_of), ()):
                     yield Dependency(upstream=writer, why=f"reads {table}")
+            # A pipeline that is asked for comes first even if the text does not name its table;
+            # a declared table may be that of another database.
+            asked = tuple(each for each in arguments if each.role is Role.PIPELINE)
+            yield from _by_parameter(asked, project, writers, dialect_of)
         case FrameFunction(arguments=arguments):
-            yield from _by_parameter(arguments, writers)
+            yield from _by_parameter(arguments, project, writers, dialect_of)
 
 
-def _by_parameter(arguments: tuple[Argument, ...], writers: Writers) -> Iterator[Dependency]:
+def _by_parameter(
+    arguments: tuple[Argument, ...],
+    project: Project,
+    writers: Writers,
+    dialect_of: Callable[[str], str],
+) -> Iterator[Dependency]:
     for argument in arguments:
         if argument.role is Role.PIPELINE:
             yield Dependency(upstream=argument.stands_for, why=f"parameter {argument.name}")
         if argument.role is Role.TABLE:
-            table = argument.stands_for.rpartition(".")[2].casefold()
-            for (_, name, _), names in writers.items():
-                if name == table:
+            table = project.tables[argument.stands_for].name
+            for key, names in writers.items():
+                if key == table_key(key[0], table, dialect_of):
                     for writer in names:
                         yield Dependency(upstream=writer, why=f"parameter {argument.name}")

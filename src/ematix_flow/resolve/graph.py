@@ -8,8 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import DeclarationError, UnknownName
 from ematix_flow.resolve.dependencies import Dependency
-from ematix_flow.spec.transform import TransformRef
-from ematix_flow.spec.workflow import names_in
+from ematix_flow.spec.transform import Transform, TransformRef
+from ematix_flow.spec.workflow import Workflow, names_in
 
 
 def run_order(
@@ -50,25 +50,22 @@ def check_workflows(project: Project) -> None:
                     [*project.pipelines, *project.workflows],
                     where=workflow.location,
                 )
-    graph = {
-        name: [
-            each
-            for each in (*workflow.jobs, *names_in(workflow.triggered_by))
-            if each in project.workflows
-        ]
-        for name, workflow in sorted(project.workflows.items())
-    }
-    try:
-        tuple(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        names = list(reversed(error.args[1]))
-        lines = [f"  {name} ({project.workflows[name].location})" for name in names]
-        raise DeclarationError(
-            "workflows wait for each other in a circle: " + " -> ".join(names),
-            where=project.workflows[names[0]].location,
-            details="\n".join(lines),
-            hint="remove one of these jobs or triggers",
-        ) from None
+            if name in workflow.jobs:
+                raise DeclarationError(
+                    f"workflow {workflow.name!r} is triggered by its own job {name!r}, so it would "
+                    "start itself again and again",
+                    where=workflow.location,
+                    hint="trigger it by something that it does not run",
+                )
+    _refuse_circle(
+        "workflows",
+        {
+            name: (*workflow.jobs, *names_in(workflow.triggered_by))
+            for name, workflow in project.workflows.items()
+        },
+        project.workflows,
+        hint="remove one of these jobs or triggers",
+    )
 
 
 def check_transforms(project: Project) -> None:
@@ -91,6 +88,34 @@ def check_transforms(project: Project) -> None:
                     [*project.pipelines, *project.transforms],
                     where=transform.location,
                 )
+    _refuse_circle(
+        "transforms",
+        {name: transform.depends_on for name, transform in project.transforms.items()},
+        project.transforms,
+        hint="remove one of these dependencies",
+    )
+
+
+def _refuse_circle(
+    what: str,
+    waits_for: Mapping[str, tuple[str, ...]],
+    declared: Mapping[str, Workflow] | Mapping[str, Transform],
+    hint: str,
+) -> None:
+    graph = {
+        name: [each for each in waits_for[name] if each in declared] for name in sorted(declared)
+    }
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        names = list(reversed(error.args[1]))
+        lines = [f"  {name} ({declared[name].location})" for name in names]
+        raise DeclarationError(
+            f"{what} wait for each other in a circle: " + " -> ".join(names),
+            where=declared[names[0]].location,
+            details="\n".join(lines),
+            hint=hint,
+        ) from None
 
 
 def _cycle(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
+from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.identifiers import table
 
@@ -61,3 +62,19 @@ class TableHandle:
 
     def __getitem__(self, key: object) -> NoReturn:
         raise NeedsSpark
+
+
+class ForeignHandle(TableHandle):
+    """A table in another connection than the query's: frame code can read it, SQL cannot name it.
+
+    SQL over its parameters' own names (`FROM orders`) is run by Spark.
+    """
+
+    __slots__ = ("_refusal",)
+
+    def __init__(self, name: TableName, dialect: str, refusal: DeclarationError) -> None:
+        super().__init__(name, dialect)
+        self._refusal = refusal
+
+    def __format__(self, spec: str) -> NoReturn:
+        raise self._refusal

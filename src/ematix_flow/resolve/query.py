@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -12,13 +12,14 @@ from ematix_flow._base.location import Location
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import DeclarationError
 from ematix_flow.resolve.call import call_function
-from ematix_flow.resolve.handles import NeedsSpark, SourceHandle, TableHandle
+from ematix_flow.resolve.handles import ForeignHandle, NeedsSpark, SourceHandle, TableHandle
 from ematix_flow.resolve.signature import Argument, Role, arguments_of
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.source import Source
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.dialect import known_dialect, parse_query
 from ematix_flow.sqltext.functions import called_functions
+from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.references import table_references
 
 _PART = r"""(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+)"""
@@ -42,6 +43,7 @@ class ResolvedQuery:
     """A query in the dialect of where it runs, and what it reads.
 
     :param written: The query as the user wrote it, in *written_dialect*.
+    :param arguments: What the function was given, whether its text names it or not.
     """
 
     connection: str
@@ -51,6 +53,7 @@ class ResolvedQuery:
     written_dialect: str
     expression: exp.Query
     tables: tuple[TableName, ...]
+    arguments: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +79,10 @@ class QueryResolver:
 
     def resolve(self, pipeline: Pipeline) -> Input:
         """Call the function with names instead of rows, and read what it returns."""
-        if pipeline.read.source_table is not None:
-            return self._whole_table(pipeline, pipeline.read.source_table)
         arguments = arguments_of(pipeline, self.project)
+        if pipeline.read.source_table is not None:
+            whole = self._whole_table(pipeline, pipeline.read.source_table)
+            return replace(whole, arguments=arguments)
         connection = pipeline.source_connection or self._implied(arguments)
         if any(argument.role is Role.SPARK for argument in arguments):
             return FrameFunction(arguments=arguments, connection=connection)
@@ -91,6 +95,9 @@ class QueryResolver:
             returned = call_function(pipeline, values)
         except NeedsSpark:
             return FrameFunction(arguments=arguments, connection=connection)
+        if isinstance(returned, str) and _any_foreign(values.values()):
+            # SQL runs in one place; frames, and SQL over them, can come from anywhere.
+            return FrameFunction(arguments=arguments, connection=connection)
         return self._returned(pipeline, returned, arguments, connection)
 
     def _returned(
@@ -102,7 +109,8 @@ class QueryResolver:
     ) -> Input:
         match returned:
             case str():
-                return self._query(pipeline, returned, self._required(pipeline, connection))
+                query = self._query(pipeline, returned, self._required(pipeline, connection))
+                return replace(query, arguments=arguments)
             case Source():
                 place = self.place_of(returned.connection)
                 if returned.kind not in (None, place.kind):
@@ -111,7 +119,8 @@ class QueryResolver:
                         f"connection {returned.connection!r} is {place.kind}",
                         where=pipeline.location,
                     )
-                return self._query(pipeline, returned.query, returned.connection)
+                query = self._query(pipeline, returned.query, returned.connection)
+                return replace(query, arguments=arguments)
             case None:
                 raise DeclarationError(
                     f"pipeline {pipeline.name!r} returned nothing",
@@ -197,17 +206,39 @@ class QueryResolver:
                 name = self._required(pipeline, connection)
                 return SourceHandle(connection=name, kind=self.place_of(name).kind)
             case Role.TARGET:
-                return TableHandle(pipeline.target.name, dialect)
+                return self._table_handle(pipeline.target.name, connection, dialect)
             case Role.PIPELINE:
                 upstream = self.project.pipelines[argument.stands_for].target
                 if upstream.connection != connection:
-                    # SQL runs in one place; frames can come from anywhere.
-                    raise NeedsSpark
-                return TableHandle(upstream.name, dialect)
+                    refusal = _foreign(argument, upstream.connection, pipeline, connection)
+                    return ForeignHandle(upstream.name, dialect, refusal)
+                return self._table_handle(upstream.name, connection, dialect)
             case Role.TABLE:
-                return TableHandle(self.project.tables[argument.stands_for].name, dialect)
+                declared = self.project.tables[argument.stands_for].name
+                return self._table_handle(declared, connection, dialect)
             case Role.SPARK:
                 raise NeedsSpark
+
+    def _table_handle(self, name: TableName, connection: str | None, dialect: str) -> TableHandle:
+        """Return the table by the name that it has where the query runs."""
+        there = self.place_of(connection).dialect if connection else dialect
+        return TableHandle(physical_name(name, there), dialect)
+
+
+def _any_foreign(values: Iterable[object]) -> bool:
+    return any(isinstance(each, ForeignHandle) for each in values)
+
+
+def _foreign(
+    argument: Argument, lies_in: str, pipeline: Pipeline, connection: str | None
+) -> DeclarationError:
+    runs_in = f"the query runs in {connection!r}" if connection else "they do not lie in one place"
+    return DeclarationError(
+        f"pipeline {pipeline.name!r} puts {{{argument.name}}} into its SQL, but "
+        f"{argument.stands_for} writes to {lies_in!r}, and {runs_in}",
+        where=pipeline.location,
+        hint=f"write FROM {argument.name}, without braces, to have Spark run it over the frames",
+    )
 
 
 def _translated(

@@ -37,7 +37,7 @@ _FIXED = {"src": Role.SOURCE, "tgt": Role.TARGET, "spark": Role.SPARK}
 def arguments_of(pipeline: Pipeline, project: Project) -> tuple[Argument, ...]:
     """Return what the function is to be called with; a parameter nobody declares is an error."""
     found = []
-    for name, parameter in inspect.signature(pipeline.function).parameters.items():
+    for name, parameter in _signature(pipeline).parameters.items():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise DeclarationError(
                 f"pipeline {pipeline.name!r} takes *{name}, and nothing could be passed to it",
@@ -51,6 +51,18 @@ def arguments_of(pipeline: Pipeline, project: Project) -> tuple[Argument, ...]:
             raise _unknown(name, pipeline, project)
         found.append(argument)
     return tuple(found)
+
+
+def _signature(pipeline: Pipeline) -> inspect.Signature:
+    try:
+        return inspect.signature(pipeline.function)
+    except ValueError:  # some of Python's own do not tell it
+        raise DeclarationError(
+            f"pipeline {pipeline.name!r} is {pipeline.function!r}, which does not tell its "
+            "parameters",
+            where=pipeline.location,
+            hint="put it into a function of your own",
+        ) from None
 
 
 def _argument(name: str, pipeline: Pipeline, project: Project) -> Argument | None:

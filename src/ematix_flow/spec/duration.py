@@ -17,10 +17,13 @@ def parse_duration(value: object) -> timedelta:
         parts = _PART.findall(text)
         if not parts or _PART.sub("", text).strip():
             raise ValueError(f"takes {FORM}, not {value!r}")
-        found = sum(
-            (timedelta(**{_UNITS[unit.lower()]: float(number)}) for number, unit in parts),
-            timedelta(),
-        )
+        try:
+            found = sum(
+                (timedelta(**{_UNITS[unit.lower()]: float(number)}) for number, unit in parts),
+                timedelta(),
+            )
+        except OverflowError:
+            raise ValueError(f"takes at most {timedelta.max.days}d, not {value!r}") from None
     elif isinstance(value, timedelta):
         found = value
     else:

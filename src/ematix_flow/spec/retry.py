@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from ematix_flow._base.suggest import nearest
@@ -43,9 +44,23 @@ class Retry:
             )
         for name in ("base_secs", "max_backoff_secs", "max_total_secs"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | float) and value > 0):
+            if value is not None and not _is_seconds(value):
                 raise refused(f"Retry: {name} takes seconds above zero, not {value!r}")
         jitter: object = self.jitter
-        if not isinstance(jitter, int | float) or not 0 <= jitter <= 1:
+        if isinstance(jitter, bool) or not isinstance(jitter, int | float) or not 0 <= jitter <= 1:
             raise refused(f"Retry: jitter takes a fraction from 0 to 1, not {self.jitter!r}")
-        object.__setattr__(self, "retry_on", tuple(self.retry_on))
+        object.__setattr__(self, "retry_on", _error_names(self.retry_on))
+
+
+def _is_seconds(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < value < inf  # type: ignore[operator]  # a number, by the line above
+
+
+def _error_names(value: object) -> tuple[str, ...]:
+    """Read one error class or several, each by its name or as the class itself."""
+    listed = value if isinstance(value, list | tuple) else [value]
+    names = [each.__name__ if isinstance(each, type) else each for each in listed]
+    if not all(isinstance(name, str) and name for name in names):
+        raise refused(f"Retry: retry_on takes names of error classes, not {value!r}")
+    return tuple(str(name) for name in names)

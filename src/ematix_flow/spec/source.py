@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ematix_flow.errors import refused
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -15,6 +17,16 @@ class Source:
     connection: str
     query: str
     kind: str | None = None
+
+    def __post_init__(self) -> None:
+        # A declared connection counts as its name, as everywhere else.
+        name: object = getattr(self.connection, "name", self.connection)
+        if not isinstance(name, str) or not name:
+            raise refused(f"Source: connection takes a connection's name, not {name!r}")
+        query: object = self.query
+        if not isinstance(query, str):
+            raise refused(f"Source: query takes SQL text, not {query!r}")
+        object.__setattr__(self, "connection", name)
 
     @classmethod
     def postgres_query(cls, connection: str, query: str) -> Source:

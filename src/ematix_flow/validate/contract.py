@@ -207,7 +207,8 @@ def _loses(raw: Column, cast: Column, actual: DataType, kind: DeclaredType) -> C
     simple = actual.simpleString()
     if simple == "string":
         return text_loses(raw, cast, kind)
-    if simple.startswith(("variant", "binary")):
+    # A bare NULL (void, also as an element) has no value to lose, and nothing can be cast to it.
+    if simple.startswith(("variant", "binary")) or "void" in simple:
         return None
     changed = ~cast.try_cast(simple).eqNullSafe(raw)
     if simple == "bigint" and isinstance(kind, Float | Double):

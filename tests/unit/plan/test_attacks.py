@@ -287,6 +287,26 @@ def test_a_policy_that_is_not_built_stops_the_first_run_too(shop):
     assert plan.blockers == ("on_drift='discard_row' is not built yet",)
 
 
+def test_every_one_of_several_targets_is_checked(shop):
+    text = (
+        "files = connect('files', kind='parquet', path='lake')\n"
+        "@ematix.pipeline(source_connection='app', targets=[ematix.target(Orders, 'house'), {}])\n"
+        f"def load():\n    {SELECT}\n"
+    )
+    told = refusal(shop, text.format("ematix.target(Totals, 'files', mode='scd2')"))
+    assert "asks parquet for scd2, but it cannot" in told
+    told = refusal(shop, text.format("ematix.target(Totals, 'huose')"))
+    assert "unknown connection 'huose'; did you mean 'house'?" in told
+    told = refusal(shop, text.format("ematix.target(Orders, 'house')"))
+    assert "targets names house.shop.orders twice" in told
+
+
+def test_another_writer_is_told_however_it_writes_the_name(shop):
+    other = ORDERS.replace("target=Orders", 'target="SHOP.Orders"')
+    plan = shop(f"{LOAD}\n@{other})\ndef other():\n    {SELECT}\n").plan("load")
+    assert plan.remarks == ("shop.orders is also written by other",)
+
+
 # Answers for programs ---------------------------------------------------------------------------
 
 
