@@ -249,6 +249,7 @@ class Flow:
             return Validation(pipeline=name, error=error)
 
     def _analysed(self, plan: Plan, state: StateReader) -> Plan:
+        from ematix_flow.engine.analysis import RunsJob
         from ematix_flow.engine.validation import analyse_plan, analysed
 
         if plan.analysed:
@@ -256,7 +257,11 @@ class Flow:
         pipeline = self.project.pipeline(plan.pipeline)
         with located(pipeline.location):
             opener = self._engine_opener(plan)
-            return analysed(plan, analyse_plan(plan, pipeline.target.write, state, opener))
+            try:
+                found = analyse_plan(plan, pipeline.target.write, state, opener)
+            except RunsJob as error:
+                return replace(plan, remarks=(*plan.remarks, f"not analysed: {error.what}"))
+            return analysed(plan, found)
 
     @contextmanager
     def _planner(self, *, with_lineage: bool = False) -> Iterator[Planner]:

@@ -16,6 +16,7 @@ FlowError                     the root: what happened, where, one thing to do ne
 ├── QueryError                the pipeline's SQL is wrong
 │   └── DialectError          it has no exact equivalent where it runs
 ├── UserCodeError             the pipeline's own Python raised
+│   └── RunsJob               it computes while it is only looked at
 ├── ContractError             rows break the target table's declaration
 ├── EngineError               Spark cannot be started, reached or used
 │   ├── EngineUnreachable     nothing answers at that address            (retryable)

@@ -427,6 +427,12 @@ MISTAKES = {
     "aggregate in an expression": column(
         "x: Annotated[Text, derive('sum(spent)')]", "derive('sum(spent)') holds an aggregate"
     ),
+    "aggregate that only Spark knows": column(
+        "x: Annotated[Text, sql('try_sum({})')]", "calls try_sum, which is no function of one row"
+    ),
+    "Java in an expression": column(
+        "x: Annotated[Text, derive(\"reflect('a', 'b')\")]", "calls reflect, which is no function"
+    ),
     "expression over nobody": column(
         "x: Annotated[Text, sql('lower(emial)')]", "reads the column 'emial'", "did you mean 'email"
     ),
@@ -534,6 +540,22 @@ MISTAKES = {
     "SQL that does not parse": returns("'SELECT FROM ('", "the SQL does not parse"),
     "two statements": returns("'SELECT 1; SELECT 2'", "holds 2 statements; a pipeline returns one"),
     "not a SELECT": returns("'DROP TABLE x'", "a pipeline returns a SELECT, not 'DROP TABLE x'"),
+    "a query that deletes": returns(
+        "'WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x'",
+        "a pipeline's query only reads, but 'DELETE FROM customers RETURNING *' changes something",
+    ),
+    "the source as a table": Mistake(
+        wrong=(
+            ("def load_customers()", "def load_customers(src)"),
+            (
+                '"SELECT customer_id, email, country, spent FROM customers"',
+                'f"SELECT customer_id, email, country, spent FROM {src}"',
+            ),
+        ),
+        plan="load_customers",
+        says=("src is the whole source (app), and a query reads tables", "src.table(...)"),
+        at="@ematix.pipeline",
+    ),
     "empty query": returns("' '", "the query is empty", "Hint: return one SELECT"),
     "nothing returned": returns("None", "returned nothing", "set source_table="),
     "a number returned": returns("42", "returned int; it returns SQL text, a Source"),

@@ -7,6 +7,7 @@ a value under a secret's name) is removed even if nobody registered it.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ MASK = "***"
 
 # Shorter values would mask ordinary text ("a", "id"); real secrets are longer.
 _SHORTEST_SECRET = 4
+_SHORTEST_LINE = 12
+_MOST_LINES = 200
 
 # Names are compared as lower-case words joined by `_`: fs.s3a.secret.key, secretKey, secret-key.
 _WORD_BREAK = re.compile(r"[.\-_]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -25,6 +28,8 @@ _SECRET_NAME = re.compile(
     r"|(?:_|pg)pass$"
     r"|token$|credentials?$"
     r"|(?:api|access|private)_?key(?:_id)?$"
+    # Kafka's clients: `user:password`, and keys as PEM text.
+    r"|user_?info$|keystore_key$|key_pem$"
     # Azure puts the account's name behind it.
     r"|account_?key(?:_|$)"
 )
@@ -67,7 +72,25 @@ def register_secret(value: str) -> None:
     if len(value) < _SHORTEST_SECRET:
         return
     with _lock:
-        _secrets.update({value, quote(value, safe=""), quote_plus(value), repr(value)[1:-1]})
+        _secrets.update(_spellings(value))
+        # Text of several lines, as a key, may be shown line by line.
+        for line in value.splitlines()[:_MOST_LINES] if "\n" in value else ():
+            if len(line) >= _SHORTEST_LINE:
+                _secrets.update(_spellings(line))
+
+
+def _spellings(value: str) -> set[str]:
+    encoded = {quote(value), quote(value, safe=""), quote_plus(value)} if _is_text(value) else set()
+    return {value, *encoded, repr(value)[1:-1], json.dumps(value)[1:-1]}
+
+
+def _is_text(value: str) -> bool:
+    """Tell whether it can be encoded: a variable may hold bytes that are no text."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def register_secrets_in(text: str) -> None:
@@ -86,6 +109,12 @@ def looks_secret(name: str) -> bool:
     (True, False)
     """
     return _SECRET_NAME.search(_WORD_BREAK.sub("_", name).lower()) is not None
+
+
+def spells_secret(text: str) -> bool:
+    """Tell whether *text* looks as if a credential were in it, whatever is registered."""
+    finds = (_url_passwords, _secret_values, _authorizations)
+    return any(next(find(text), None) is not None for find in finds)
 
 
 def redact(text: str) -> str:

@@ -40,15 +40,31 @@ class TomlFile:
         table = self._table(content, name)
         before: Any = content
         for key in table:
-            before = before.get(key, {}) if isinstance(before, dict) else {}
+            before = before.get(key, {})
+            if not isinstance(before, dict):
+                raise ConfigError(
+                    f"{key} takes a table, and is a {type(before).__name__}; nothing was changed",
+                    where=str(self.path),
+                    hint="change it in an editor",
+                )
         given = _pairs(assignments)
         values = _values(before, given)
         built = self._built(name, {**before, **values})
         if not allow_inline:
-            _refuse_inline(built, before, name)
+            _refuse_inline(built, given, name)
         edited = with_values(text, table, values)
-        write_whole(self.path, edited.encode("utf-8"), mode=self._mode())
+        self._write(edited)
         return built
+
+    def _write(self, text: str) -> None:
+        try:
+            # A link stays one: what it leads to is written.
+            write_whole(self.path.resolve(), text.encode("utf-8"), mode=self._mode())
+        except UnicodeEncodeError as error:
+            raise UsageError("a value is not text; nothing was changed") from error
+        except OSError as error:
+            why = f"cannot be written: {error.strerror}; nothing was changed"
+            raise ConfigError(why, where=str(self.path)) from error
 
     def _built(self, name: str, config: Mapping[str, Any]) -> Connection:
         with warnings.catch_warnings():
@@ -119,8 +135,14 @@ def _by_scheme(url: object) -> type[Connection] | None:
     return next((model for model in KINDS.values() if scheme in model.schemes), None)
 
 
-def _refuse_inline(built: Connection, before: Mapping[str, Any], name: str) -> None:
-    found = [key for key in inline_secrets(built.config_values()) if not _was(before, key)]
+def _refuse_inline(built: Connection, given: Mapping[str, str], name: str) -> None:
+    """Refuse a secret among *given*; one that the file holds already is warned about in use."""
+    set_now = {_full_name(built, key) for key in given}
+    found = [
+        key
+        for key in inline_secrets(built.config_values())
+        if not set_now.isdisjoint({key, key.partition(".")[0], "url"})
+    ]
     if not found:
         return
     secret = found[0]
@@ -132,8 +154,7 @@ def _refuse_inline(built: Connection, before: Mapping[str, Any], name: str) -> N
     )
 
 
-def _was(before: Mapping[str, Any], key: str) -> bool:
-    """Tell whether the file held that secret already: it is warned about where it is used."""
-    head, _, inner = key.partition(".")
-    value = before.get(head)
-    return inner in value if inner and isinstance(value, Mapping) else value is not None
+def _full_name(built: Connection, key: str) -> str:
+    """Return the property that *key* sets, an alias resolved."""
+    head, dot, inner = key.partition(".")
+    return f"{'url' if head == 'dsn' else built.aliases.get(head, head)}{dot}{inner}"

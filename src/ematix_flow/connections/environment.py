@@ -15,6 +15,7 @@ from ematix_flow.connections.inline import ENVIRONMENT
 from ematix_flow.connections.model import KINDS, property_names
 from ematix_flow.connections.model.property import properties_of
 from ematix_flow.connections.model.values import from_text
+from ematix_flow.connections.reference import has_reference
 from ematix_flow.errors import ConfigError
 
 PREFIX = "EMATIX_FLOW_"
@@ -40,7 +41,7 @@ class EnvironmentConnections:
         dsn = f"{DSN}{in_variables(name)}"
         by_kind = {kind: found for kind in KINDS if (found := self._properties(kind, name))}
         if dsn in self.environ:
-            return self._with_url(dsn, by_kind)
+            return self._with_url(name, dsn, by_kind)
         if len(by_kind) > 1:
             raise ConfigError(
                 f"connection {name!r} is of two kinds in the environment: {', '.join(by_kind)}",
@@ -66,18 +67,20 @@ class EnvironmentConnections:
         for _, key, value in self._each_property():
             yield {key: value}
 
-    def _with_url(self, dsn: str, by_kind: Mapping[str, dict[str, Any]]) -> Found:
-        scheme = self.environ[dsn].partition("://")[0].lower()
-        beside = {
-            key: value
-            for kind, config in by_kind.items()
-            if scheme in KINDS[kind].schemes
-            for key, value in config.items()
-        }
-        return Found(
-            config={"url": self.environ[dsn], **beside},
-            origin=f"{ENVIRONMENT} variable {dsn}",
-        )
+    def _with_url(self, name: str, dsn: str, by_kind: Mapping[str, dict[str, Any]]) -> Found:
+        url = self.environ[dsn]
+        scheme = url.partition("://")[0].lower()
+        config: dict[str, Any] = {"url": url}
+        for kind, beside in by_kind.items():
+            taken = (*KINDS[kind].schemes, *KINDS[kind].other_schemes)
+            if "kind" in config or not (scheme in taken or has_reference(scheme)):
+                raise ConfigError(
+                    f"connection {name!r} is of two kinds in the environment: what {dsn} says, "
+                    f"and {', '.join(by_kind)}",
+                    hint=f"unset the variables {self._pattern(kind, name)}",
+                )
+            config |= {"kind": kind, **beside}
+        return Found(config=config, origin=f"{ENVIRONMENT} variable {dsn}")
 
     def _properties(self, kind: str, name: str) -> dict[str, Any]:
         known = property_names(kind)

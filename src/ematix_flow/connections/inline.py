@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow._base.redact import looks_secret, redact
+from ematix_flow._base.redact import looks_secret, spells_secret
 from ematix_flow.connections.reference import is_spelt_out
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def inline_secrets(values: Iterable[tuple[Property, Any]]) -> list[str]:
     found: list[str] = []
     for each, value in values:
         if isinstance(value, str):
-            if each.secret and is_spelt_out(value):
+            if (each.secret or spells_secret(value)) and is_spelt_out(value):
                 found.append(each.name)
         elif hasattr(value, "items"):
             found += [
                 f"{each.name}.{key}"
                 for key, text in value.items()
-                if (looks_secret(key) or redact(text) != text) and is_spelt_out(text)
+                if (looks_secret(key) or spells_secret(text)) and is_spelt_out(text)
             ]
     return found
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import socket
+import ssl
 from collections.abc import Iterable
+from http.client import HTTPException
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from ematix_flow.connections.model import (
@@ -23,6 +25,7 @@ from ematix_flow.connections.model import (
 from ematix_flow.errors import SourceError, SourceMissing
 
 _SECONDS = 5.0
+_IN_URLS = ":/?#[]@!$&'()*+,;=%~"
 _PATHS = {"confluent": "/subjects", "apicurio": "/apis/registry/v2/system/info"}
 
 
@@ -63,6 +66,8 @@ def _tcp(host: str, port: int) -> str:
         socket.create_connection((host, port), timeout=_SECONDS).close()
     except OSError as error:
         raise SourceError(f"{host}:{port} does not answer: {error.strerror or error}") from error
+    except (UnicodeError, OverflowError):
+        raise SourceError(f"{host}:{port} is not a host and a port") from None
     return f"{host}:{port} answers"
 
 
@@ -84,23 +89,37 @@ def _first(places: Iterable[str], *, default_port: int) -> str:
 def _endpoint(endpoint: str | None) -> str | None:
     if not endpoint:
         return None
-    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
-    return _tcp(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+    try:
+        parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
+        port = parts.port
+    except ValueError as error:
+        raise SourceError(f"endpoint {endpoint!r} is not an address: {error}") from None
+    return _tcp(parts.hostname or "", port or (443 if parts.scheme == "https" else 80))
 
 
 def _registry(connection: SchemaRegistryConnection) -> str:
-    asked = Request(f"{(connection.url or '').rstrip('/')}{_PATHS[connection.api]}")  # noqa: S310  # the model takes http and https only
+    place = quote(f"{(connection.url or '').rstrip('/')}{_PATHS[connection.api]}", safe=_IN_URLS)
+    asked = Request(place)  # noqa: S310  # the model takes http and https only
+    # Not redirected: another host must not be handed the login.
     if connection.bearer_token:
-        asked.add_header("Authorization", f"Bearer {connection.bearer_token}")
+        asked.add_unredirected_header("Authorization", f"Bearer {connection.bearer_token}")
     elif connection.basic_auth_user is not None:
         login = f"{connection.basic_auth_user}:{connection.basic_auth_password or ''}"
         told = base64.b64encode(login.encode()).decode()
-        asked.add_header("Authorization", f"Basic {told}")
+        asked.add_unredirected_header("Authorization", f"Basic {told}")
     try:
-        with urlopen(asked, timeout=connection.timeout) as answer:  # noqa: S310  # as above
+        trusted = ssl.create_default_context(cafile=connection.tls_ca_file)
+        with urlopen(asked, timeout=connection.timeout, context=trusted) as answer:  # noqa: S310  # as above
             return f"{asked.full_url} answers {answer.status}"
     except HTTPError as error:
         with error:
             raise SourceError(f"{asked.full_url} answers {error.code} {error.reason}") from None
     except URLError as error:
         raise SourceError(f"{asked.full_url} does not answer: {error.reason}") from error
+    except (OSError, HTTPException) as error:
+        raise SourceError(
+            f"{asked.full_url} does not answer: {str(error) or 'it hung up'}"
+        ) from error
+    except ValueError:
+        # Without its cause: that shows the header.
+        raise SourceError("its login holds characters that HTTP does not carry") from None

@@ -26,7 +26,8 @@ def with_values(text: str, table: Sequence[str], values: Mapping[str, Any]) -> s
     """Return *text* with *values* set in the table of that path, which is added if need be."""
     wanted = _merged(tomllib.loads(text), table, values)
     break_ = "\r\n" if "\r\n" in text else "\n"
-    lines = text.splitlines(keepends=True)
+    # Not splitlines: to TOML a line separator of Unicode is a character of its comment.
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     start = _find(lines, table)
     if start is None:
         edited = _appended(text, table, values, break_)
@@ -93,6 +94,8 @@ def _path(text: str) -> list[str] | None:
         return None
     found: list[str] = []
     while isinstance(inner, dict):
+        if not inner:  # a comment
+            return None
         [(key, inner)] = inner.items()
         found.append(key)
     return found

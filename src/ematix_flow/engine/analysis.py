@@ -24,7 +24,7 @@ from ematix_flow.resolve.signature import Argument, Role
 from ematix_flow.spec.lineage import ColumnRef, Lineage
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.dialect import parse_query
-from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.identifiers import quoted, view
 from ematix_flow.sqltext.lineage import column_lineage
 from ematix_flow.sqltext.references import table_references
 from ematix_flow.sqltext.type_names import type_name
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Read = ReadRelation | ReadQuery
+
+
+class RunsJob(UserCodeError):
+    """The function works while it is only looked at, so what it returns is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +109,9 @@ class Analyst:
         schema = ", ".join(
             f"{quoted(column.name, 'spark')} {_spark_type(column, dialect)}" for column in columns
         )
-        view = name if name.isidentifier() else quoted(name, "spark")
-        self.spark.createDataFrame([], schema).createOrReplaceTempView(view)
+        self.spark.createDataFrame([], schema).createOrReplaceTempView(view(name))
         self._views.add(name)
-        return self.spark.table(view)
+        return self.spark.table(view(name))
 
     def query(self, connection: str, place: Place, sql: str) -> DataFrame:
         """Return an empty table of the columns that *sql* has in its source."""
@@ -146,7 +149,7 @@ class Analyst:
             yield
             if context.statusTracker().getJobIdsForGroup(group):
                 where = step.pipeline.location if isinstance(step, CallFunction) else None
-                raise UserCodeError(
+                raise RunsJob(
                     "the function runs a Spark job (collect, count, show, toPandas ...) while it "
                     "is only being planned",
                     where=where,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from ematix_flow.engine.analysis import Analysis, Analyst
+from ematix_flow.engine.analysis import Analysis, Analyst, RunsJob
 from ematix_flow.engine.opened import OpenEngine
 from ematix_flow.errors import FlowError
 from ematix_flow.plan.columns import match_result
@@ -25,6 +25,7 @@ class Validation:
     pipeline: str
     analysed_by: str | None = None
     columns: tuple[str, ...] = ()
+    not_analysed: str | None = None
     error: FlowError | None = None
 
     @property
@@ -32,6 +33,8 @@ class Validation:
         """Say it in a line, or in the error's own lines."""
         if self.error is not None:
             return str(self.error)
+        if self.not_analysed is not None:
+            return f"planned, not analysed: {self.not_analysed}"
         return f"ok, {self.analysed_by} returns {', '.join(self.columns)}"
 
     def to_json(self) -> dict[str, object]:
@@ -41,6 +44,7 @@ class Validation:
             "ok": self.error is None,
             "analysed_by": self.analysed_by,
             "columns": list(self.columns),
+            "not_analysed": self.not_analysed,
             "error": self.error.to_json() if self.error else None,
         }
 
@@ -55,7 +59,10 @@ def validate_plan(
         names = tuple(column.name for column in state.describe(read.connection, read.query))
         _match(plan, write, names)
         return Validation(pipeline=plan.pipeline, analysed_by=read.connection, columns=names)
-    found = analyse_plan(plan, write, state, open_engine)
+    try:
+        found = analyse_plan(plan, write, state, open_engine)
+    except RunsJob as error:  # it may well be right: nobody can know without running it
+        return Validation(pipeline=plan.pipeline, not_analysed=error.what)
     return Validation(pipeline=plan.pipeline, analysed_by="Spark", columns=found.columns)
 
 

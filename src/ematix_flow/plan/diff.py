@@ -11,7 +11,7 @@ from ematix_flow.plan.change import Change, ChangeKind, SchemaDiff
 from ematix_flow.plan.type_change import TypeChange, type_change
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import DataType, Numeric
+from ematix_flow.spec.types import JSON, DataType, Numeric, String, Text
 from ematix_flow.sqltext.alter import (
     add_column,
     change_type,
@@ -21,12 +21,14 @@ from ematix_flow.sqltext.alter import (
 )
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.type_names import held_columns
-from ematix_flow.sqltext.type_texts import read_type
+from ematix_flow.sqltext.type_texts import numeric_in_sqlite, read_type
 
 __all__ = ["Change", "ChangeKind", "SchemaDiff", "compare"]
 
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
 _SIMILAR = 0.6
+# What SQLite holds as text that may look like a number.
+_KEPT_AS_TEXT = (Text, String, Numeric, JSON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +150,9 @@ class _Comparison:
         if new is None or old is None:
             same = _tokens(wanted.partition(" CHARACTER SET")[0]) == _tokens(there)
             return (TypeChange.NONE if same else TypeChange.RETYPE), new
+        # Such as STRING or DECIMAL(9,2): the names fit, what becomes of the values does not.
+        if self.dialect == "sqlite" and isinstance(new, _KEPT_AS_TEXT) and numeric_in_sqlite(there):
+            return TypeChange.RETYPE, new
         return type_change(old, new, self.dialect), new
 
     def _retyped(

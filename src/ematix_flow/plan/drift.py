@@ -115,7 +115,9 @@ def _evolve(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftD
         raise _drift_error(table, stuck, where, diff, notes or "alter the table by hand")
     applied = [change for change in diff.of(*_APPLIED) if change.sql]
     consented = [change for change in diff.of(*_CONSENTED) if change.sql]
-    optional = tuple(change for change in consented if change.fits)
+    # What may have been renamed holds values under another name: never dropped here.
+    renamed = {change.actual for change in diff.of(ChangeKind.RENAME)}
+    optional = tuple(change for change in consented if change.fits and change.column not in renamed)
     told = (*(change for change in applied if change.note), *diff.of(ChangeKind.RENAME))
     return DriftDecision(
         ddl=tuple(change.sql for change in applied if change.sql),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ematix_flow.declare.write_rules import check_columns
-from ematix_flow.errors import NotSupported, PlanError, SourceMissing
+from ematix_flow.errors import NotSupported, PlanError, QueryError, SourceMissing
 from ematix_flow.ports import ActualColumn, StateReader
 from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
@@ -51,10 +51,23 @@ def _described(
 ) -> tuple[ActualColumn, ...]:
     try:
         return state.describe(query.connection, query.text)
-    except SourceMissing as error:
+    except (SourceMissing, QueryError) as error:
+        missing = error if isinstance(error, SourceMissing) else _missing(query, state)
+        if missing is None:
+            raise
         raise PlanError(
             f"the columns of {target.name} are those of its query, and what that reads is not "
-            f"there yet: {error.what}",
+            f"there yet: {missing.what}",
             where=pipeline.location,
             hint="run what creates it first, or declare the table with @ematix.table",
         ) from error
+
+
+def _missing(query: ResolvedQuery, state: StateReader) -> SourceMissing | None:
+    """Return the error of the first table of the query that is not there."""
+    for table in query.tables:
+        try:
+            state.source(query.connection, str(table))
+        except SourceMissing as error:
+            return error
+    return None

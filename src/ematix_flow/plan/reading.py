@@ -10,14 +10,15 @@ from ematix_flow.declare.project import Project
 from ematix_flow.errors import FlowError, NotSupported, SourceError, SourceMissing
 from ematix_flow.plan.pairing import SPARK, Backends
 from ematix_flow.plan.steps import CallFunction, ReadQuery, ReadRelation, Transform
-from ematix_flow.ports import SourceFacts, StateReader
+from ematix_flow.ports import ActualColumn, SourceFacts, StateReader
 from ematix_flow.resolve.dependencies import Dependency
 from ematix_flow.resolve.query import FrameFunction, Input, ResolvedQuery, view_name
 from ematix_flow.resolve.signature import Argument, Role
 from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.spec.table import TableName
+from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.functions import used_functions
 from ematix_flow.sqltext.identifiers import physical_name, table
+from ematix_flow.sqltext.type_names import held_columns
 
 Read = ReadRelation | ReadQuery
 
@@ -124,12 +125,12 @@ class ReadPlanner:
         can = self.backends.of(connection)
         place = self.backends.place_of(connection)
         if place.dialect == SPARK:
-            facts = self._look_at(connection, _file_relation(name))
+            facts = self._look_at(connection, _file_relation(name), name)
             return ReadRelation(
                 connection=connection, relation=name.name, facts=facts, known_as=known_as
             )
         there = physical_name(name, can.dialect)
-        facts = self._look_at(connection, str(there))
+        facts = self._look_at(connection, str(there), name)
         whole = exp.select("*").from_(table(there)).sql(dialect=can.dialect)
         return ReadQuery(
             connection=connection,
@@ -165,7 +166,9 @@ class ReadPlanner:
             return False
         return True
 
-    def _look_at(self, connection: str, relation: str | None) -> SourceFacts:
+    def _look_at(
+        self, connection: str, relation: str | None, name: TableName | None = None
+    ) -> SourceFacts:
         try:
             return self.state.source(connection, relation)
         except SourceMissing:
@@ -177,7 +180,26 @@ class ReadPlanner:
             ]
             if not makers:
                 raise
-            return SourceFacts(description=f"not there yet: {', '.join(makers)} creates it")
+            return SourceFacts(
+                description=f"not there yet: {', '.join(makers)} creates it",
+                columns=self._columns_to_come(connection, name),
+            )
+
+    def _columns_to_come(
+        self, connection: str, name: TableName | None
+    ) -> tuple[ActualColumn, ...] | None:
+        """Return the columns that an upstream pipeline will have given the table."""
+        upstreams = (self.project.pipelines[each.upstream] for each in self.after)
+        for target in (target for upstream in upstreams for target in upstream.targets):
+            if (target.connection, target.name) != (connection, name):
+                continue
+            if isinstance(declared := target.table, Table):
+                held = held_columns(declared, self.backends.dialect_of(connection))
+                return tuple(
+                    ActualColumn(name=column.name, type=each.type_name, nullable=column.nullable)
+                    for column, each in zip(declared.columns, held, strict=True)
+                )
+        return None
 
 
 def _file_relation(name: TableName) -> str:

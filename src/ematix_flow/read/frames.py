@@ -12,7 +12,7 @@ from sqlglot import exp
 from ematix_flow.ports import Reader
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.dialect import parse_query
-from ematix_flow.sqltext.identifiers import quoted, table
+from ematix_flow.sqltext.identifiers import table, view
 from ematix_flow.sqltext.references import table_references
 
 if TYPE_CHECKING:
@@ -47,9 +47,6 @@ class SourceFrames:
         if self.dialect is None:
             where = f"src.query of {self.connection}"
             for each in table_references(parse_query(sql, dialect="spark", where=where)):
-                # Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
-                odd = not each.name.isidentifier()
-                view = quoted(each.name, "spark") if odd else each.name
-                self.table(str(each)).createOrReplaceTempView(view)
+                self.table(str(each)).createOrReplaceTempView(view(each.name))
             return self.spark.sql(sql)
         return self.reader.read_query(self.spark, sql, self.scratch())

@@ -25,6 +25,12 @@ class SourceHandle:
     connection: str
     kind: str
 
+    def __format__(self, spec: str) -> str:
+        raise DeclarationError(
+            f"src is the whole source ({self.connection}), and a query reads tables",
+            hint="write the table's name, or take the rows: src.table(...), src.query(...)",
+        )
+
     def table(self, name: str) -> NoReturn:
         """Ask for a table's rows."""
         del name

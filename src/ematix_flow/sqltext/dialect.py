@@ -25,6 +25,8 @@ _ALIASES = {
 _NOT_OFFERED = {"", "dax", "prql", "spark2", "tableau"}
 _KNOWN = frozenset(each.value for each in Dialects) - _NOT_OFFERED | {DataFusion.__name__.lower()}
 _WRITTEN = "written"
+# PostgreSQL allows them inside of a SELECT.
+_CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Create)
 
 
 def known_dialect(name: str, where: Location | str | None) -> str:
@@ -54,6 +56,13 @@ def parse_query(text: str, *, dialect: str, where: Location | str) -> exp.Query:
     if not isinstance(statement, exp.Query):
         raise QueryError(
             f"a pipeline returns a SELECT, not {_beginning(text)!r}",
+            where=where,
+            hint="return the rows; the pipeline's mode decides how they are written",
+        )
+    if (change := statement.find(*_CHANGES)) is not None:
+        raise QueryError(
+            f"a pipeline's query only reads, but {_beginning(change.sql(dialect=dialect))!r} "
+            "changes something",
             where=where,
             hint="return the rows; the pipeline's mode decides how they are written",
         )

@@ -12,6 +12,14 @@ def quoted(name: str, dialect: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
 
 
+def view(name: str) -> str:
+    """Return the name of one of Spark's views as text.
+
+    Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
+    """
+    return name if name.isidentifier() else quoted(name, "spark")
+
+
 def column(name: str, table: str | None = None) -> exp.Column:
     """Return a quoted column."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table)

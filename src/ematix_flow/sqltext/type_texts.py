@@ -105,6 +105,14 @@ def read_type(text: str, dialect: str) -> DataType | None:
     return _meaning(parsed, dialect)
 
 
+def numeric_in_sqlite(text: str) -> bool:
+    """Tell whether SQLite makes numbers of texts in a column of this type: of `007` a 7."""
+    name = text.upper()
+    if "INT" in name:
+        return True
+    return bool(name.strip()) and not any(part in name for part in ("CHAR", "CLOB", "TEXT", "BLOB"))
+
+
 def _meaning(parsed: exp.DataType, dialect: str) -> DataType | None:
     kind = parsed.this
     sizes = [int(each.name) for each in parsed.expressions if each.name.isdigit()]
@@ -164,9 +172,11 @@ def _time(sizes: list[int], dialect: str, *, zoned: bool) -> DataType:
 
 
 def _array(parsed: exp.DataType, dialect: str) -> DataType | None:
-    [element] = parsed.expressions
     # An array of a fixed length is another type.
-    if parsed.args.get("values") or not isinstance(element, exp.DataType):
+    if parsed.args.get("values") or len(parsed.expressions) != 1:
+        return None
+    [element] = parsed.expressions
+    if not isinstance(element, exp.DataType):
         return None
     inner = _meaning(element, dialect)
     return None if inner is None else Array(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.identifiers import view
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,10 +17,5 @@ def run_query(spark: SparkSession, query: str, relations: Mapping[str, DataFrame
     The session belongs to this run alone, so the views can have the names the user wrote.
     """
     for name, frame in relations.items():
-        frame.createOrReplaceTempView(_view(name))
+        frame.createOrReplaceTempView(view(name))
     return spark.sql(query)
-
-
-def _view(name: str) -> str:
-    # Sail takes a quoted name literally, quotes and all; so only odd names are quoted.
-    return name if name.isidentifier() else quoted(name, "spark")

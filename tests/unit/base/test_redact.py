@@ -1,4 +1,6 @@
+import json
 import time
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -207,3 +209,35 @@ def test_what_is_more_than_a_reference_is_not(text):
 def test_references_in_data_are_shown():
     data = {"password": "${PW}", "token": "${PW:-hunter2}", "secrets": ["${PW}", "x"]}
     assert redact_data(data) == {"password": "${PW}", "token": MASK, "secrets": MASK}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["basic.auth.user.info", "schema.registry.basic.auth.userInfo", "keystore.key", "ssl.key.pem"],
+)
+def test_secrets_of_kafka_clients(name):
+    assert looks_secret(name)
+    assert redact_data({name: "app:hunter2"}) == {name: MASK}
+
+
+@pytest.mark.parametrize("name", ["basic_auth_user", "sslkey", "tls_key_file", "private_key_file"])
+def test_what_is_no_secret_beside_them(name):
+    assert not looks_secret(name)
+
+
+def test_a_secret_is_known_in_every_spelling():
+    secret = 'pé"q\\w/.*-canary'
+    register_secret(secret)
+    spelt = [secret, repr(secret), json.dumps(secret), quote(secret), quote(secret, safe="")]
+    for text in spelt:
+        assert "canary" not in redact(f"x {text} x")
+
+
+def test_a_secret_of_several_lines_is_known_by_each():
+    register_secret("first line canary-a\nsecond line canary-b\n")
+    assert "canary" not in redact("it says: second line canary-b")
+
+
+def test_a_secret_that_is_no_text():
+    register_secret("bytes-\udcff-canary")
+    assert "canary" not in redact("bytes-\udcff-canary")

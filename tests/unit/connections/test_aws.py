@@ -106,3 +106,15 @@ def test_no_region(monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(ConfigError, match=r"You must specify a region.*\n.*set AWS_REGION"):
         SecretResolver(environ={}).expand("${aws:plain}")
+
+
+@pytest.mark.usefixtures("secrets")
+def test_the_region_of_the_hint_is_the_region_that_is_read(monkeypatch):
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    found = SecretResolver(environ={"AWS_REGION": "eu-west-1"}).fetch("aws:plain")
+    assert found.source == "AWS Secrets Manager eu-west-1, plain"
+
+
+def test_a_name_that_only_begins_like_an_arn():
+    with pytest.raises(ConfigError, match="is refused by AWS"):
+        SecretResolver(environ={}).expand("${aws:arn:aws}")

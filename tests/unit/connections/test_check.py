@@ -4,6 +4,7 @@ import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 
@@ -131,6 +132,83 @@ def test_a_schema_registry_is_asked(tmp_path):
         thread.join()
     found = check(tmp_path, {"kind": "schema_registry", "url": "http://127.0.0.1:1"})
     assert "does not answer" in found.finding
+
+
+class Redirecting(BaseHTTPRequestHandler):
+    """Sends everyone to the server of `elsewhere`."""
+
+    elsewhere = ""
+
+    def do_GET(self):
+        self.send_response(302)
+        self.send_header("Location", self.elsewhere)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Listening(BaseHTTPRequestHandler):
+    """Keeps what it is told."""
+
+    heard: ClassVar[list[str | None]] = []
+
+    def do_GET(self):
+        self.heard.append(self.headers.get("Authorization"))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_login_is_not_handed_to_whom_a_registry_redirects(tmp_path):
+    with serving(Listening) as there, serving(Redirecting) as here:
+        Redirecting.elsewhere = f"http://127.0.0.1:{there}/"
+        config = {
+            "kind": "schema_registry",
+            "url": f"http://127.0.0.1:{here}",
+            "bearer_token": "${REGISTRY_TOKEN}",
+        }
+        check(tmp_path, config, environ={"REGISTRY_TOKEN": "redirected-token"})
+    assert Listening.heard == [None]
+
+
+def test_a_registry_that_accepts_and_says_nothing(tmp_path):
+    with listening() as port:
+        config = {"kind": "schema_registry", "url": f"http://127.0.0.1:{port}", "timeout": 1}
+        assert "does not answer: timed out" in check(tmp_path, config).finding
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"kind": "mysql", "database": "d", "host": "a..b"}, "a..b:3306 is not a host and a port"),
+        ({"kind": "kinesis", "endpoint": "http://h:99x"}, "'http://h:99x' is not an address"),
+        (
+            {"kind": "schema_registry", "url": "http://127.0.0.1:1", "bearer_token": "${T}"},
+            "its login holds characters that HTTP does not carry",
+        ),
+    ],
+)
+def test_addresses_and_logins_that_cannot_be(tmp_path, config, expected):
+    found = check(tmp_path, config, environ={"T": "first-line\nsecond-line"})
+    assert found.health is Health.PROBLEM
+    assert expected in found.finding
+    assert "second-line" not in found.finding
 
 
 def test_a_backend_opens_what_it_knows(tmp_path):

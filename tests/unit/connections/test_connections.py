@@ -91,6 +91,7 @@ def test_mistakes_in_a_connection(config, expected):
         ("sqlite:///shop.db", "shop.db"),
         ("sqlite:////var/shop.db", "/var/shop.db"),
         ("sqlite:///a%20b.db", "a b.db"),
+        ("sqlite://data/shop.db", "data/shop.db"),
         ("shop.db", "shop.db"),
     ],
 )

@@ -179,3 +179,58 @@ def test_whatever_is_set_is_read_back_and_the_rest_stays(head, tail, values):
         assert [line for line in edited.splitlines() if line in text.splitlines()] == (
             text.splitlines()
         )
+
+
+def test_a_reference_is_not_replaced_by_the_secret_itself(file):
+    file.set("w", ["kind=postgres", "database=d", "password=${PW}"])
+    before = file.path.read_text()
+    for assignment in ("password=written-out-2", "url=postgres://app:written-out-2@db/d"):
+        with pytest.raises((UsageError, DeclarationError)) as caught:
+            file.set("w", [assignment])
+        assert "written-out-2" not in str(caught.value)
+    assert file.path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "text", ['[[connections.a]]\nkind = "csv"\npath = "x"\n', "[connections]\na = 5\n"]
+)
+def test_a_connection_that_is_no_table(tmp_path, text):
+    path = tmp_path / "t.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"t\.toml: a takes a table, and is a"):
+        TomlFile(path=path).set("a", ["path=y"])
+    assert path.read_text() == text
+
+
+def test_a_setting_that_is_commented_out_stays_so(tmp_path):
+    path = tmp_path / "t.toml"
+    text = '[connections.a]\nkind = "csv"\n# path = "z"\npath = "x"\n'
+    path.write_text(text)
+    TomlFile(path=path).set("a", ["path=y"])
+    assert path.read_text() == text.replace('path = "x"', 'path = "y"')
+
+
+def test_a_line_separator_of_unicode_is_part_of_a_comment(tmp_path):
+    path = tmp_path / "t.toml"
+    text = '[connections.a]\nkind = "csv"\n# as in\u2028path = "z"\npath = "x"\n'
+    path.write_text(text, encoding="utf-8")
+    TomlFile(path=path).set("a", ["path=y"])
+    assert path.read_text(encoding="utf-8") == text.replace('path = "x"', 'path = "y"')
+
+
+def test_a_link_stays_a_link(tmp_path):
+    real, link = tmp_path / "real.toml", tmp_path / "t.toml"
+    real.write_text("")
+    link.symlink_to(real)
+    TomlFile(path=link).set("a", ["kind=csv", "path=y"])
+    assert link.is_symlink()
+    assert 'path = "y"' in real.read_text()
+
+
+def test_what_is_no_text_and_what_cannot_be_written(file, tmp_path):
+    with pytest.raises(UsageError, match="a value is not text; nothing was changed"):
+        file.set("landing", ["path=\udcff"])
+    assert file.path.read_text() == FILE
+    (tmp_path / "a-file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        TomlFile(path=tmp_path / "a-file" / "t.toml").set("a", ["kind=csv", "path=y"])

@@ -119,11 +119,33 @@ def test_a_url_and_properties_beside_it(tmp_path):
     environ = {
         "EMATIX_FLOW_DSN_SHOP": "postgres://db/shop",
         "EMATIX_FLOW_POSTGRES_SHOP_PASSWORD": "${PW}",
-        "EMATIX_FLOW_SQLITE_SHOP_PATH": "another.db",
     }
     found = registry(tmp_path, environ)["shop"]
     assert (found.kind, found.host, found.password) == ("postgres", "db", "${PW}")
     assert found.origin == "environment variable EMATIX_FLOW_DSN_SHOP"
+
+
+def test_a_url_and_properties_of_another_kind(tmp_path):
+    environ = {
+        "EMATIX_FLOW_DSN_SHOP": "postgres://db/shop",
+        "EMATIX_FLOW_POSTGRES_SHOP_PASSWORD": "${PW}",
+        "EMATIX_FLOW_SQLITE_SHOP_PATH": "another.db",
+    }
+    with pytest.raises(ConfigError, match="'shop' is of two kinds in the environment") as caught:
+        _ = registry(tmp_path, environ)["shop"]
+    assert "unset the variables EMATIX_FLOW_SQLITE_SHOP_*" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "beside", "kind"),
+    [
+        ("${SHOP_URL}", "EMATIX_FLOW_POSTGRES_SHOP_USER", "postgres"),
+        ("s3://bucket/in", "EMATIX_FLOW_CSV_SHOP_DELIMITER", "csv"),
+    ],
+)
+def test_properties_beside_a_url_tell_its_kind(tmp_path, url, beside, kind):
+    environ = {"EMATIX_FLOW_DSN_SHOP": url, beside: ";"}
+    assert registry(tmp_path, environ)["shop"].kind == kind
 
 
 def test_names_that_variables_cannot_spell(tmp_path):

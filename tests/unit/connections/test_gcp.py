@@ -91,3 +91,11 @@ def test_a_short_name_needs_a_project(host):
         secrets.expand("${gcp:db}")
     assert "GOOGLE_CLOUD_PROJECT is not set" in str(caught.value)
     assert "${gcp:projects/PROJECT/secrets/db}" in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_is_not_asked_for_ever(monkeypatch):
+    monkeypatch.setattr("ematix_flow.connections.resolvers.gcp._SECONDS", 0.5)
+    environ = {"GOOGLE_CLOUD_PROJECT": "shop", "SECRET_MANAGER_EMULATOR_HOST": "127.0.0.1:1"}
+    with pytest.raises(ConfigError) as caught:
+        SecretResolver(environ=environ).expand("${gcp:db}")
+    assert "Google" in str(caught.value)

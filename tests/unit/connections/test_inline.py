@@ -7,9 +7,10 @@ import warnings
 
 import pytest
 
+from ematix_flow._base.redact import register_secret
 from ematix_flow.connections.inline import ALLOW, InlineCredentialWarning
 from ematix_flow.connections.load import Connections
-from ematix_flow.connections.model import PostgresConnection
+from ematix_flow.connections.model import Connection, PostgresConnection
 
 SECRET = "not-to-be-seen-4711"
 
@@ -101,3 +102,26 @@ def test_in_a_script_it_is_told_once_at_the_users_line(tmp_path):
     assert f"{script}:3:0: InlineCredentialWarning: connection 'w': password" in done.stderr
     assert done.stderr.count("InlineCredentialWarning") == 1
     assert SECRET not in done.stderr  # not even as the line of the script
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"kind": "kinesis", "endpoint": f"http://app:{SECRET}@h"}, "endpoint"),
+        (
+            {"kind": "iceberg", "catalog_type": "jdbc", "uri": f"jdbc:x://h/d?password={SECRET}"},
+            "uri",
+        ),
+        ({"kind": "parquet", "path": f"s3://key:{SECRET}@bucket/in"}, "path"),
+    ],
+)
+def test_a_login_inside_of_another_property_warns_too(config, expected):
+    with pytest.warns(InlineCredentialWarning) as caught:
+        made = Connection.from_config("c", config)
+    assert f"connection 'c': {expected} is written out" in warned(caught)[0]
+    assert SECRET not in repr(made) + warned(caught)[0]
+
+
+def test_what_only_equals_a_known_secret_does_not_warn():
+    register_secret("same-as-the-user")
+    PostgresConnection(name="w", database="d", user="same-as-the-user", password="${PW}")

@@ -99,6 +99,53 @@ def refreshed():
             "host is given twice, in its URL and beside it",
         ),
         (lambda: PostgresConnection(url="postgres://db:x/shop"), "its URL: port takes an int"),
+        (lambda: PostgresConnection(url="postgres://db:+-5/shop"), "its URL: port takes an int"),
+        (lambda: PostgresConnection(url=f"postgres://db:{'9' * 5000}/d"), "port takes an int"),
+        (lambda: PostgresConnection(url="postgres://u:%ff@db/d"), "bytes that are not UTF-8"),
+        (
+            lambda: PostgresConnection(url="postgres://db/d?sslmode=require&sslmode=disable"),
+            "its URL says something twice behind the ?",
+        ),
+        (
+            lambda: Connection.from_config("c", {"url": "s3://key:${PW}@bucket/in"}),
+            "its URL has a user, which kind 's3' does not take from a URL",
+        ),
+        (
+            lambda: Connection.from_config("c", {"kind": "csv", "url": "s3://a:${PW}@bucket/in"}),
+            "its URL has a password, which kind 'csv' does not take from a URL",
+        ),
+        (
+            lambda: Connection.from_config("c", {"url": "s3://bucket:9000/in"}),
+            "its URL has a port, which kind 's3' does not take from a URL",
+        ),
+        (
+            lambda: Connection.from_config("c", {"url": "kafka://k:9092/orders"}),
+            "its URL has a path, which kind 'kafka' does not take from a URL",
+        ),
+        (
+            lambda: Connection.from_config("c", {"kind": "csv", "type": "orc", "path": "in"}),
+            "kind is given twice, once as type",
+        ),
+        (
+            lambda: Connection.from_config("c", {"kind": "mysql", "database": "a", "db": "b"}),
+            "database is given twice, once as db",
+        ),
+        (
+            lambda: KafkaConnection(bootstrap_servers="k:1", properties={"a": {"b": 1}, "a.b": 2}),
+            "not a.b given twice",
+        ),
+        (
+            lambda: Connection.from_config(
+                "c",
+                {
+                    "kind": "kafka",
+                    "bootstrap_servers": "k:1",
+                    "tls": {"ca_file": "a"},
+                    "tls_ca_file": "b",
+                },
+            ),
+            "tls_ca_file is given twice",
+        ),
         (
             lambda: Connection.from_config("c", {"url": "csv:///in?delimeter=;"}),
             "no property 'delimeter'; did you mean 'delimiter'?",
@@ -120,6 +167,8 @@ def test_what_is_refused(make, expected):
         ),
         ({"url": "gs://bucket/in"}, "has no kind (one of csv, delta, iceberg, jsonl, orc, parq"),
         ({"url": "${ANY}"}, "connection 'c' has no kind (one of bigquery, csv,"),
+        # What stands before :// is no scheme, and may be a password.
+        ({"url": "app:hunter2@db/d?x=://"}, "connection 'c' has no kind (one of bigquery, csv,"),
         ({"kind": 3}, "unknown kind of connection 'c': '3'"),
     ],
 )
@@ -395,3 +444,20 @@ def test_kinds_know_their_extra_and_whether_they_can_be_used():
         "kind 'snowflake': connections can be declared, reading and writing comes later\n"
         "Hint: it will come with its extra: pip install 'ematix-flow[snowflake]'"
     )
+
+
+def test_what_stands_where_a_scheme_belongs_is_not_shown():
+    with pytest.raises(DeclarationError, match="takes a URL with a scheme") as caught:
+        PostgresConnection(url="app:hunter2@db/d?x=://")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_advice_on_encoding_is_not_taken_for_a_password():
+    with pytest.raises(DeclarationError, match="%40 for @"):
+        PostgresConnection(url="postgres://db:x/shop")
+
+
+def test_a_path_in_the_home_of_nobody():
+    made = Connection.from_config("c", {"kind": "csv", "path": "~no-such-user/in"})
+    with pytest.raises(DeclarationError, match="the home of an unknown user"):
+        _ = made.location

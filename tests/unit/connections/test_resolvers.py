@@ -134,3 +134,16 @@ def test_the_audit_tells_every_reference_and_no_value(tmp_path):
     assert audit(found, ["w"]) == told[-2:]
     with pytest.raises(UnknownName):
         audit(found, ["nosuch"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("${file:a\0b}", "cannot be read: embedded null byte"),
+        ("${file:~no-such-user/b}", "begins with the home of a user who is not known here"),
+    ],
+)
+def test_paths_that_no_file_can_have(tmp_path, reference, expected):
+    with pytest.raises(ConfigError) as caught:
+        SecretResolver(environ={}, base=tmp_path).expand(reference)
+    assert expected in str(caught.value)

@@ -1,5 +1,8 @@
 """`${vault:path#key}`, against a server that speaks Vault's API."""
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from ematix_flow._base.redact import redact
@@ -120,3 +123,35 @@ def test_a_policy_may_hide_the_mounts():
         secret = resolver(address).fetch("vault:hidden/old/db#password")
     assert secret.value == "vault-one-secret"
     assert secret.source == f"Vault {address}, hidden/old/db (KV version 1)"
+
+
+class Page(BaseHTTPRequestHandler):
+    """A proxy's page where Vault should be."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>Please log in</html>")
+
+    def do_POST(self):
+        self.do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    "login", [{"VAULT_TOKEN": "page-token"}, {"VAULT_ROLE_ID": "r", "VAULT_SECRET_ID": "page-id"}]
+)
+def test_something_else_answers(login):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        environ = {"VAULT_ADDR": f"http://127.0.0.1:{server.server_port}", **login}
+        with pytest.raises(ConfigError, match="is not a Vault server"):
+            SecretResolver(environ=environ).expand("${vault:secret/db#password}")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

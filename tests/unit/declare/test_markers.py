@@ -186,6 +186,8 @@ WRONG = [
     (lambda: m.clamp(1, date(2024, 1, 1)), "are not of one kind"),
     (lambda: m.clamp("a"), "clamp takes numbers, dates or datetimes, not 'a'"),
     (lambda: m.clamp(float("nan")), "NaN bounds nothing"),
+    (lambda: m.clamp(1, Decimal("NaN")), "NaN bounds nothing"),
+    (lambda: m.nullif(Decimal("sNaN")), "NaN equals nothing"),
     (lambda: m.parse_bool(true="yes"), "true takes a list of words, not 'yes'"),
     (lambda: m.parse_bool(true=[" yes"]), "words without white space around, not ' yes'"),
     (lambda: m.parse_bool(false=[]), "false names no word"),

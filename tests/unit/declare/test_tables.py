@@ -131,3 +131,15 @@ def test_our_own_tables_names_are_refused(project):
     project.declare("@ematix.table(name='_flow_ledger')\nclass T:\n    id: BigInt\n")
     with pytest.raises(DeclarationError, match="names that begin with _flow_"):
         project.flow()
+
+
+def test_our_own_columns_names_are_refused(project):
+    project.declare("@ematix.table\nclass T:\n    _flow_value: BigInt\n")
+    with pytest.raises(DeclarationError, match="'_flow_value' cannot name a column of T"):
+        project.flow()
+
+
+def test_names_that_differ_only_in_case_are_refused(project):
+    project.declare("@ematix.table\nclass T:\n    id: BigInt\n    ID: Text\n")
+    with pytest.raises(DeclarationError, match="'id' and 'ID' of T differ only in case"):
+        project.flow()

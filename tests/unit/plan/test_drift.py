@@ -8,6 +8,7 @@ from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.modes import OnDrift
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import (
+    JSON,
     Array,
     BigInt,
     Double,
@@ -165,6 +166,13 @@ def changes(declared: Table, *actual: ActualColumn, dialect: str = "postgres"):
         ("duckdb", "HUGEINT", BigInt(), "retype"),
         ("sqlite", "NUMERIC_TEXT(10,2)", Numeric(12, 2), "widen"),
         ("sqlite", "REAL", Text(), "retype"),
+        # SQLite makes numbers of what looks like one: of `007` a 7, of `1.10` a 1.1.
+        ("sqlite", "STRING", Text(), "retype"),
+        ("sqlite", "DECIMAL(38,2)", Numeric(38, 2), "retype"),
+        ("sqlite", "JSON", JSON(), "retype"),
+        # MySQL's own JSON rounds numbers, and takes no text.
+        ("mysql", "json", JSON(), "retype"),
+        ("mysql", "json", Text(), "retype"),
         ("delta", "int", BigInt(), "widen"),
         ("iceberg", "float", Double(), "widen"),
     ],
@@ -328,8 +336,8 @@ def test_evolve_warns_of_a_guessed_rename_and_adds():
     assert decision.ddl == ('ALTER TABLE "t" ADD COLUMN "note" TEXT',)
     assert decision.warnings == (
         "t: rename? notes -> note (a guess, never applied: rename it by hand if it is right)",
-        "t: notes is in the table, but not declared (left as it is without consent)",
     )
+    assert decision.optional == ()  # consent to a drop is no consent to lose what was renamed
 
 
 def test_evolve_on_sqlite_widens_where_nothing_needs_to_change():

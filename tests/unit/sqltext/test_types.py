@@ -268,6 +268,7 @@ def test_arrays_and_structs_are_json_where_there_are_none():
         ("iceberg", "timestamp_ntz", Timestamp()),
         ("spark", "timestamp", TimestampTZ()),
         ("spark", "date", Date()),
+        ("postgres", "ARRAY", None),
     ],
 )
 def test_types_are_read_as_databases_report_them(dialect, text, expected):

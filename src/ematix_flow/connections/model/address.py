@@ -32,7 +32,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Take *url* apart."""
+        """Take *url* apart; ValueError (which shows nothing of it) where that loses something."""
         held = list(references(url))
         numbers = iter(range(len(held)))
         rest = replaced(url, lambda _: f"{_OPEN}{next(numbers)}{_CLOSE}")
@@ -40,7 +40,11 @@ class Address:
         def whole(text: str | None) -> str | None:
             if text is None:
                 return None
-            return _HELD.sub(lambda match: f"${{{held[int(match[1])]}}}", unquote(text))
+            try:
+                decoded = unquote(text, errors="strict")
+            except UnicodeDecodeError:
+                raise ValueError("its URL percent-encodes bytes that are not UTF-8") from None
+            return _HELD.sub(lambda match: f"${{{held[int(match[1])]}}}", decoded)
 
         scheme, _, rest = rest.partition("://")
         rest, _, query = rest.partition("?")
@@ -49,7 +53,10 @@ class Address:
         login, has_login, place = authority.rpartition("@")
         user, has_password, password = login.partition(":")
         host, port = _host_and_port(place)
-        pairs = (pair.partition("=") for pair in query.split("&") if pair)
+        pairs = [pair.partition("=") for pair in query.split("&") if pair]
+        asked = {whole(name) or "": whole(value) or "" for name, _, value in pairs}
+        if len(asked) < len(pairs):
+            raise ValueError("its URL says something twice behind the ?")
         return cls(
             scheme=scheme.lower(),
             host=whole(host) or "",
@@ -57,7 +64,7 @@ class Address:
             user=whole(user) if has_login and user else None,
             password=whole(password) if has_password else None,
             path=whole(path) or "",
-            query={whole(name) or "": whole(value) or "" for name, _, value in pairs},
+            query=asked,
             stray_at=stray and not has_login and bool(host),
         )
 

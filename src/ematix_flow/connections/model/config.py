@@ -21,10 +21,11 @@ def read_config(
     given: str, config: Mapping[str, Any], origin: str
 ) -> tuple[type[Connection], dict[str, Any]]:
     """Return the model and the keywords that *config* describes; an unknown key is an error."""
-    values = {_ALIASES.get(key, key): value for key, value in config.items()}
+    values = _by_their_names(given, config, _ALIASES, origin)
     name = _name(given, values.pop("name", given), origin)
     model = model_of(name, values.pop("kind", None), values.get("url"), origin)
-    values = _ungrouped(model, {model.aliases.get(key, key): values[key] for key in values})
+    values = _by_their_names(name, values, model.aliases, origin)
+    values = _ungrouped(model, name, values, origin)
     for key in values:
         if key not in properties_of(model):
             raise unknown_property(model, name, key, origin)
@@ -42,16 +43,42 @@ def _name(given: str, said: object, origin: str) -> str:
     return said
 
 
-def _ungrouped(model: type[Connection], values: Mapping[str, Any]) -> dict[str, Any]:
+def _by_their_names(
+    name: str, values: Mapping[str, Any], aliases: Mapping[str, str], origin: str
+) -> dict[str, Any]:
+    """Return *values* without aliases; what is given under two names would be lost."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if (full := aliases.get(key, key)) in found:
+            alias = next(each for each in values if aliases.get(each) == full)
+            raise _given_twice(name, full, alias, origin)
+        found[full] = value
+    return found
+
+
+def _ungrouped(
+    model: type[Connection], name: str, values: Mapping[str, Any], origin: str
+) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in values.items():
         if key in model.groups and isinstance(value, Mapping):
             if key in properties_of(model):
                 flat[key] = True
-            flat |= {f"{key}_{inner}": each for inner, each in value.items()}
+            for inner, each in value.items():
+                if (full := f"{key}_{inner}") in values:
+                    raise _given_twice(name, full, f"{key}.{inner}", origin)
+                flat[full] = each
         else:
             flat[key] = value
     return flat
+
+
+def _given_twice(name: str, key: str, alias: str, origin: str) -> DeclarationError:
+    return DeclarationError(
+        f"connection {name!r}: {key} is given twice, once as {alias}",
+        where=origin or None,
+        hint="keep one of them",
+    )
 
 
 def unknown_property(model: type[Connection], name: str, key: str, where: str) -> DeclarationError:

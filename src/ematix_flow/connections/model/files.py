@@ -39,7 +39,10 @@ class PathConnection(Connection):
                 where=self.origin or None,
                 hint="give a path of this machine",
             )
-        return (self.base / Path(self.path).expanduser()).absolute()
+        try:
+            return (self.base / Path(self.path).expanduser()).absolute()
+        except RuntimeError:
+            raise self._wrong(f"path {self.path!r} is in the home of an unknown user") from None
 
     @classmethod
     def _from_text(cls, url: str) -> dict[str, str] | None:
@@ -51,7 +54,8 @@ class PathConnection(Connection):
         if address.scheme in REMOTE_SCHEMES:
             login = f"{address.user}@" if address.user else ""  # abfss://container@account
             return {"path": f"{address.scheme}://{login}{address.host}/{address.path}"}
-        return {"path": address.host + address.path}
+        between = "/" if address.host and address.path else ""
+        return {"path": f"{address.host}{between}{address.path}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -30,7 +30,10 @@ class SchemaRegistryConnection(Connection):
 
     def _read_url(self, url: str) -> None:
         """Keep the URL, which is the registry's address, but take the login out of it."""
-        address = Address.of(url)
+        try:
+            address = Address.of(url)
+        except ValueError as error:
+            raise self._wrong(str(error)) from None
         if "://" not in url or address.scheme not in ("http", "https"):
             raise self._wrong("url takes the registry's address: http://... or https://...")
         for key, said in (

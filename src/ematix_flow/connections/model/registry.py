@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ematix_flow.connections.model.property import properties_of
+from ematix_flow.connections.model.url import has_scheme
 from ematix_flow.connections.reference import has_reference
 from ematix_flow.errors import DeclarationError, UnknownName
 
@@ -32,7 +33,8 @@ def model_of(name: str, kind: object, url: object, origin: str) -> type[Connecti
 
 
 def _kind_of_url(name: str, url: object, origin: str) -> str:
-    scheme, is_url, _ = str(url or "").lower().partition("://")
+    scheme = str(url or "").lower().partition("://")[0]
+    is_url = has_scheme(str(url or ""))
     by_scheme = {each: model.kind for model in KINDS.values() for each in model.schemes}
     if is_url and scheme in by_scheme:
         return by_scheme[scheme]

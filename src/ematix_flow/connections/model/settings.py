@@ -41,7 +41,10 @@ def _flat(values: Mapping[str, Any], head: str = "") -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in values.items():
         name = f"{head}{key}"
-        found |= _flat(value, f"{name}.") if isinstance(value, Mapping) else {name: _text(value)}
+        inner = _flat(value, f"{name}.") if isinstance(value, Mapping) else {name: _text(value)}
+        if twice := found.keys() & inner.keys():
+            raise TypeError(f"{min(twice)} given twice")
+        found |= inner
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ class Unfit(ValueError):
 
 _ARTICLES = {str: "a str", int: "an int", bool: "a bool"}
 _BOOLEANS = {"true": True, "false": False}
+# More digits than any setting needs are no number, and Python refuses thousands of them.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def declared(each: Property, value: Any) -> Any:
@@ -56,7 +59,7 @@ def from_text(each: Property, text: str) -> Any:
     if each.type is bool:
         return _BOOLEANS.get(text.lower(), text)
     if each.type is int:
-        return int(text) if text.strip().lstrip("+-").isdecimal() else text
+        return int(text) if _WHOLE.fullmatch(text.strip()) else text
     if each.type is Settings:
         return _settings_from_text(text)
     return text

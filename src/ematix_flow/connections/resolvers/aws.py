@@ -15,6 +15,8 @@ from ematix_flow.connections.resolvers.port import (
     unresolved,
 )
 
+_SECONDS = 15
+
 
 @dataclass(frozen=True, slots=True)
 class AwsResolver:
@@ -27,6 +29,7 @@ class AwsResolver:
         name, _, field = reference.partition("#")
         try:
             import boto3  # type: ignore[import-untyped]  # it has no types
+            from botocore.config import Config  # type: ignore[import-untyped]  # it has no types
             from botocore.exceptions import (  # type: ignore[import-untyped]  # it has no types
                 BotoCoreError,
                 ClientError,
@@ -34,7 +37,13 @@ class AwsResolver:
         except ImportError:
             raise missing_package("aws", reference, "boto3") from None
         try:
-            with closing(boto3.client("secretsmanager", region_name=_region_of(name))) as client:
+            config = Config(
+                connect_timeout=_SECONDS, read_timeout=_SECONDS, retries={"total_max_attempts": 2}
+            )
+            # The chain itself reads AWS_DEFAULT_REGION only.
+            region = _region_of(name) or self.context.environ.get("AWS_REGION")
+            made = boto3.client("secretsmanager", region_name=region, config=config)
+            with closing(made) as client:
                 answer = client.get_secret_value(SecretId=name)
                 source = f"AWS Secrets Manager {client.meta.region_name}, {name}"
         except ClientError as error:
@@ -53,7 +62,8 @@ class AwsResolver:
 
 def _region_of(name: str) -> str | None:
     """Return the region that a full name (an ARN) says; else the chain knows it."""
-    return name.split(":")[3] if name.startswith("arn:") else None
+    parts = name.split(":")
+    return parts[3] or None if parts[0] == "arn" and len(parts) > 3 else None
 
 
 def _value(reference: str, answer: dict[str, Any], field: str) -> str:

@@ -16,7 +16,11 @@ class FileResolver:
 
     def fetch(self, reference: str) -> Secret:
         """Return the file's text without its last line break."""
-        file = self.context.base / Path(reference).expanduser()
+        try:
+            file = self.context.base / Path(reference).expanduser()
+        except RuntimeError:
+            why = "begins with the home of a user who is not known here"
+            raise unresolved("file", reference, why) from None
         try:
             value = file.read_text(encoding="utf-8").rstrip("\r\n")
         except OSError as error:
@@ -25,4 +29,6 @@ class FileResolver:
         except UnicodeDecodeError:
             # Without its cause: that holds the bytes.
             raise unresolved("file", reference, "is not UTF-8 text", where=str(file)) from None
+        except ValueError as error:  # a NUL in the path
+            raise unresolved("file", reference, f"cannot be read: {error}") from None
         return Secret(value=value, source=f"file {file}")

@@ -31,15 +31,22 @@ class GcpResolver:
         """Return the text of one version of a secret."""
         name = self._full_name(reference)
         try:
-            from google.api_core.exceptions import GoogleAPICallError
+            from google.api_core.exceptions import GoogleAPICallError, RetryError
+            from google.api_core.retry import Retry
             from google.auth.exceptions import GoogleAuthError
         except ImportError:
             raise missing_package("gcp", reference, "google-cloud-secret-manager") from None
         try:
             with self._client(reference) as client:
-                answer = client.access_secret_version(name=name, timeout=_SECONDS)
+                # Its own retries would go on for a minute.
+                answer = client.access_secret_version(
+                    name=name, timeout=_SECONDS, retry=Retry(timeout=_SECONDS)
+                )
         except GoogleAPICallError as error:
             why = f"is refused by Google: {type(error).__name__}: {error.message}"
+            raise unresolved("gcp", reference, why) from None
+        except RetryError as error:
+            why = f"cannot be fetched: Google does not answer ({error.cause})"
             raise unresolved("gcp", reference, why) from None
         except GoogleAuthError as error:
             raise unresolved(

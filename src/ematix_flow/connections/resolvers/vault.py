@@ -69,6 +69,14 @@ class VaultResolver:
                 f"cannot be fetched: {address} does not answer ({type(error).__name__})",
                 hint="set VAULT_ADDR to the server's address",
             ) from None
+        except (TypeError, KeyError):
+            # The client hands out what is not JSON as it came, such as the page of a proxy.
+            raise unresolved(
+                "vault",
+                reference,
+                f"cannot be fetched: what answers at {address} is not a Vault server",
+                hint="set VAULT_ADDR to the server's address",
+            ) from None
         value = chosen("vault", reference, found.fields, key)
         return Secret(value=value, source=f"Vault {address}, {found.place}")
 

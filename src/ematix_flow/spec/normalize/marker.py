@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
+from decimal import Decimal
+from math import isnan
 from typing import ClassVar, Literal, NoReturn, TypeGuard, get_args
 
 from ematix_flow._base.location import caller_location
@@ -85,6 +87,13 @@ def choice(marker: str, argument: str, value: object, allowed: tuple[str, ...]) 
 def is_whole(value: object) -> TypeGuard[int]:
     """Tell whether *value* is an int and not, as to Python, also a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_nan(value: object) -> bool:
+    """Tell whether *value* is no number, though of a number's type."""
+    if isinstance(value, Decimal):
+        return value.is_nan()  # to compare it would fail
+    return isinstance(value, float) and isnan(value)
 
 
 def policy(marker: str, on_failure: object, default: object) -> None:

@@ -13,6 +13,7 @@ from ematix_flow.spec.normalize.marker import (
     Marker,
     OnFailure,
     choice,
+    is_nan,
     is_whole,
     policy,
     refuse,
@@ -167,10 +168,10 @@ def clamp(min: Bound | None = None, max: Bound | None = None) -> Marker:  # noqa
         refuse(f"clamp takes numbers, dates or datetimes, not {bounds[0]!r}")
     if len(families) > 1:
         refuse(f"clamp: min={min!r} and max={max!r} are not of one kind")
+    if any(is_nan(bound) for bound in bounds):
+        refuse("clamp: NaN bounds nothing")
     if len(bounds) == 2 and min > max:  # type: ignore[operator]  # of one kind
         refuse(f"clamp: min={min!r} is above max={max!r}")
-    if any(bound != bound for bound in bounds):  # noqa: PLR0124  # NaN alone differs from itself
-        refuse("clamp: NaN bounds nothing")
     return Clamp(min, max)
 
 

@@ -2,7 +2,8 @@ r"""The language of patterns: what Java and Python both read, and read alike.
 
 Java runs them on Spark; Python checks them when they are declared. Where the two differ
 (`\Z`, `(?P<name>`, conditions, sets of sets) a pattern is refused, so that a declared
-pattern means the same to whoever reads it. `\d \w \s \b` are ASCII, as in Java.
+pattern means the same to whoever reads it. `\d \w \s` are ASCII, as in Java. To `.` and `$` a
+line also ends at a carriage return and at U+0085, U+2028, U+2029, as in Java.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 
 _PROPERTIES = ("L", "Ll", "Lu", "M", "N", "Nd", "P", "S", "Z", "Alpha", "Alnum", "Digit", "Punct")
+_REPETITION = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 _PROPERTY = re.compile(r"\\[pP]\{([^}]*)\}|\\[pP]")
 
 
@@ -18,8 +20,9 @@ def check_pattern(pattern: str) -> int:
     for found in _PROPERTY.finditer(pattern):
         if found[1] not in _PROPERTIES:
             raise ValueError(f"{found[0]} is not known (known: {', '.join(_PROPERTIES)})")
-    _refuse_differences(pattern)
-    return re.compile(_PROPERTY.sub("x", pattern), re.ASCII).groups
+    plain = _PROPERTY.sub("x", pattern)
+    _refuse_differences(plain)
+    return re.compile(plain, re.ASCII).groups
 
 
 def replacement_parts(replacement: str, groups: int) -> tuple[str | int, ...]:
@@ -50,16 +53,13 @@ def _refuse_differences(pattern: str) -> None:
     while position < len(pattern):
         rest = pattern[position:]
         if rest[0] == "\\":
-            if rest[1:2] in ("Z", "0", "N"):
-                raise ValueError(f"{rest[:2]} means different things to Java and Python")
+            _refuse_escape(rest[:2])
             position += 2
             continue
-        if in_set and rest.startswith(("[", "&&")):
-            raise ValueError(f"in a set {rest[:1]!r} must be written with a backslash")
-        if not in_set and rest.startswith(("(?P", "(?(", "(?#")):
-            raise ValueError(f"{rest[:3]} is not known to Java")
-        if not in_set and rest.startswith("(?") and re.match(r"\(\?[aiLmsux-]", rest):
-            raise ValueError("flags like (?i) are not taken; spell the letters: [Aa]")
+        if in_set:
+            _refuse_in_set(rest)
+        else:
+            _refuse_outside_of_sets(rest)
         if rest[0] == "[" and not in_set:
             in_set = True
             # A ] that comes first belongs to the set.
@@ -68,3 +68,25 @@ def _refuse_differences(pattern: str) -> None:
         if rest[0] == "]":
             in_set = False
         position += 1
+
+
+def _refuse_escape(escape: str) -> None:
+    if escape in (r"\b", r"\B"):
+        # Before version 19 a letter with an accent is part of a word to Java.
+        raise ValueError(f"{escape} depends on Java's version; write (?<![A-Za-z0-9_])")
+    if escape in (r"\Z", r"\0", r"\N", r"\U", r"\v"):
+        raise ValueError(f"{escape} means different things to Java and Python")
+
+
+def _refuse_in_set(rest: str) -> None:
+    if rest.startswith(("[", "&&", "--")):
+        raise ValueError(f"in a set {rest[:1]!r} must be written with a backslash")
+
+
+def _refuse_outside_of_sets(rest: str) -> None:
+    if rest[0] == "{" and not _REPETITION.match(rest):
+        raise ValueError("{ that repeats nothing must be written with a backslash")
+    if rest.startswith(("(?P", "(?(", "(?#")):
+        raise ValueError(f"{rest[:3]} is not known to Java")
+    if re.match(r"\(\?[aiLmsux-]", rest):
+        raise ValueError("flags like (?i) are not taken; spell the letters: [Aa]")

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from ematix_flow.spec.normalize.family import BOOLEAN, TEXT, Family, family_of_value
-from ematix_flow.spec.normalize.marker import Fallible, Marker, OnFailure, policy, refuse
+from ematix_flow.spec.normalize.marker import Fallible, Marker, OnFailure, is_nan, policy, refuse
 
 Value = str | bool | int | float | Decimal | date | datetime
 _TRUE = ("true", "t", "yes", "y", "on", "1")
@@ -152,7 +152,7 @@ def _check_value(marker: str, value: object) -> None:
             f"{marker} takes text, a number, True, False, a date or a datetime, not {value!r}",
             hint='for an expression use sql("...")' if callable(value) else None,
         )
-    if value != value:  # noqa: PLR0124  # NaN alone differs from itself
+    if is_nan(value):
         refuse(f"{marker}: NaN equals nothing, not even itself")
 
 

@@ -13,6 +13,7 @@ from ematix_flow._base.suggest import nearest
 from ematix_flow.spec.normalize.expression import Derive, Expression
 from ematix_flow.sqltext.identifiers import column
 from ematix_flow.sqltext.markers.nodes import Node
+from ematix_flow.sqltext.spark_functions import SPARK_OVER_ROWS
 
 VALUE = "_flow_value"
 
@@ -24,6 +25,9 @@ _REFUSED: tuple[tuple[tuple[type[Node], ...], str], ...] = (
     ((exp.Star,), "a star"),
     ((exp.Placeholder, exp.Parameter), "a parameter"),
 )
+
+
+_JAVA = frozenset({"java_method", "reflect", "try_reflect"})
 
 
 class ExpressionError(ValueError):
@@ -49,6 +53,12 @@ def read_expression(marker: Expression, own: str, columns: Collection[str]) -> N
                 f"{marker} holds {what}: {found.sql(dialect='spark').replace(VALUE, '{}')}",
                 "an expression makes one value of the columns of one row; "
                 "do the rest in the pipeline's query",
+            )
+    for call in parsed.find_all(exp.Anonymous):  # what sqlglot knows only by name
+        if call.name.lower() in SPARK_OVER_ROWS | _JAVA:
+            raise ExpressionError(
+                f"{marker} calls {call.name}, which is no function of one row's values",
+                "do it in the pipeline's query",
             )
     for each in list(parsed.find_all(exp.Column)):
         parsed = _named(parsed, each, marker, own, names)
