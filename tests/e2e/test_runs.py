@@ -113,7 +113,7 @@ def query(project, sql):
 @pytest.mark.parametrize(
     ("sql", "kind", "expected"),
     [
-        ("SELECT order_id, customr, amount FROM orders", QueryError, "`customer`"),
+        ("SELECT order_id, customr AS customer, amount FROM orders", QueryError, "`customer`"),
         ("SELECT order_id, customer FROM orders", ContractError, "does not return amount"),
         (
             "SELECT *, 1 AS extra FROM orders",

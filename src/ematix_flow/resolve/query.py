@@ -160,7 +160,7 @@ class QueryResolver:
         own = text.strip().rstrip(";")
         runs_in, runs = place.dialect, query
         udfs = frozenset(name.lower() for name in self.project.udfs)
-        if place.dialect != "spark" and called_functions(query) & udfs:
+        if udfs and place.dialect != "spark" and called_functions(query) & udfs:
             # Python functions run on Spark, so the tables come to them.
             runs_in, runs = "spark", _over_views(query)
         return ResolvedQuery(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialects
@@ -26,6 +28,7 @@ _NOT_OFFERED = {"", "dax", "prql", "spark2", "tableau"}
 _KNOWN = frozenset(each.value for each in Dialects) - _NOT_OFFERED | {DataFusion.__name__.lower()}
 _WRITTEN = "written"
 # PostgreSQL allows them inside of a SELECT.
+_MAY_CHANGE = re.compile(r"\b(?:insert|update|delete|merge|into|create)\b", re.IGNORECASE)
 _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Create)
 
 
@@ -59,7 +62,7 @@ def parse_query(text: str, *, dialect: str, where: Location | str) -> exp.Query:
             where=where,
             hint="return the rows; the pipeline's mode decides how they are written",
         )
-    if (change := statement.find(*_CHANGES)) is not None:
+    if _MAY_CHANGE.search(text) and (change := statement.find(*_CHANGES)) is not None:
         raise QueryError(
             f"a pipeline's query only reads, but {_beginning(change.sql(dialect=dialect))!r} "
             "changes something",

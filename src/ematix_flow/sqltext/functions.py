@@ -29,6 +29,8 @@ def used_functions(
     query: exp.Expr, declared: Mapping[str, UserFunction], where: Location | str
 ) -> tuple[UserFunction, ...]:
     """Return those of the *declared* functions that *query* calls; a wrong call is an error."""
+    if not declared:
+        return ()
     by_name = {name.lower(): spec for name, spec in declared.items()}
     used: dict[str, UserFunction] = {}
     for call in _calls(query):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from ematix_flow.spec.table import TableName
 
 
+@lru_cache(maxsize=4096)  # a plan quotes the same few names again and again
 def quoted(name: str, dialect: str) -> str:
     """Return a name as text, for the statements that sqlglot has no nodes for."""
     return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
