@@ -147,24 +147,43 @@ def redact_data(value: object) -> object:
     >>> redact_data([{"password": "x y"}, {"key": "fs.s3a.secret.key", "value": "x y"}])
     [{'password': '***'}, {'key': 'fs.s3a.secret.key', 'value': '***'}]
     """
-    match value:
-        case str():
-            return redact(value)
-        case {"key": str(name), "value": _, **others} if looks_secret(name):
-            return {"key": name, "value": MASK, **_by_name(others)}
-        case dict():
-            return _by_name(value)
-        case list() | tuple():
-            return [redact_data(item) for item in value]
-        case _:
-            return value
+    return _Redaction().data(value)
 
 
-def _by_name(data: dict[Any, object]) -> dict[Any, object]:
-    return {
-        name: MASK if looks_secret(str(name)) and _may_be_secret(item) else redact_data(item)
-        for name, item in data.items()
-    }
+class _Redaction:
+    """One pass over one document. Its texts and names repeat, so each is looked at once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._names: dict[str, bool] = {}
+
+    def data(self, value: object) -> object:
+        match value:
+            case str():
+                if value not in self._texts:
+                    self._texts[value] = redact(value)
+                return self._texts[value]
+            case {"key": str(name), "value": _, **others} if self._looks_secret(name):
+                return {"key": name, "value": MASK, **self._by_name(others)}
+            case dict():
+                return self._by_name(value)
+            case list() | tuple():
+                return [self.data(item) for item in value]
+            case _:
+                return value
+
+    def _by_name(self, data: dict[Any, object]) -> dict[Any, object]:
+        return {
+            name: MASK
+            if self._looks_secret(str(name)) and _may_be_secret(item)
+            else self.data(item)
+            for name, item in data.items()
+        }
+
+    def _looks_secret(self, name: str) -> bool:
+        if name not in self._names:
+            self._names[name] = looks_secret(name)
+        return self._names[name]
 
 
 def _may_be_secret(item: object) -> bool:
