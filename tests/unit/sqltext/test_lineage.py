@@ -201,8 +201,6 @@ def test_without_a_schema_what_is_qualified_is_traced(query, expected):
         ("SELECT owner.* FROM orders", "spark", "what owner.* stands for is not known"),
         ("SELECT y.a FROM read_csv('y.csv') y", "duckdb", "what READ_CSV('y.csv') reads"),
         ("SELECT * FROM (PIVOT orders ON id USING sum(amount))", "duckdb", "PIVOT is not followed"),
-        ("WITH x AS (INSERT INTO t SELECT 1 RETURNING b) SELECT b FROM x", "postgres",
-         "INSERT is not followed"),
         ("SELECT (SELECT country FROM t) AS c FROM customers", "spark",
          "country is a column of the subquery's tables or of the query around it"),
         ("SELECT inline(items) FROM orders", "spark", "the fields of INLINE(items)"),
