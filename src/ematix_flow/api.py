@@ -139,7 +139,12 @@ class Flow:
             connections=connections,
             environ=environ,
             backends=known,
-            resolution=Resolution(project, place_of=known.place_of, dialect_of=known.dialect_of),
+            resolution=Resolution(
+                project,
+                place_of=known.place_of,
+                dialect_of=known.dialect_of,
+                connection_of=connections.__getitem__,
+            ),
             **options,
         )
 

@@ -239,3 +239,12 @@ def jobs_so_far(spark):
     """Count the jobs of the session's context; only a classic session can be asked."""
     store = spark.sparkContext._jsc.sc().statusStore()
     return store.jobsList(None).size()
+
+
+def test_validate_finds_a_column_of_a_wrong_type(project, spark):
+    body = "return load_orders.selectExpr('array(customer) AS customer', 'amount')"
+    flow = loaded(project, spark, "load_orders", body)
+    assert (
+        "returns customer as array<string>, but totals declares Text"
+        in flow.validate("totals").text
+    )

@@ -660,6 +660,31 @@ MISTAKES = {
         says=("AnyOf takes at least one trigger",),
         at="AnyOf()",
     ),
+    "transform into nowhere": Mistake(
+        more="""
+        @ematix.transform(target_connection="warehous")
+        def vacuum():
+            return "VACUUM"
+        """,
+        plan="totals",
+        says=("unknown connection 'warehous'; did you mean 'warehouse'?",),
+        at="@ematix.transform",
+    ),
+    "transform in no dialect": Mistake(
+        more="""
+        @ematix.transform(target_connection="warehouse", dialect="duckdbb")
+        def vacuum():
+            return "VACUUM"
+        """,
+        says=("unknown SQL dialect 'duckdbb'; did you mean 'duckdb'?",),
+        at="@ematix.transform",
+    ),
+    "message from nowhere": Mistake(
+        more="ematix.workflow('nightly', ['totals'], on_message='kafak/orders')",
+        plan="totals",
+        says=("unknown connection 'kafak'",),
+        at="ematix.workflow",
+    ),
     "unknown transform": Mistake(
         wrong=(
             (LOAD, LOAD.replace("\n)", "\n    transforms_post=ematix.transform_ref('vacum'),\n)")),

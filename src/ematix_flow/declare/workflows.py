@@ -67,7 +67,7 @@ def transform(
                 location=location,
                 schedule=_schedule(schedule, timezone),
                 depends_on=values.names(depends_on) if depends_on else (),
-                dialect=dialect,
+                dialect=None if dialect is None else _dialect(dialect),
                 description=inspect.cleandoc(function.__doc__ or "").partition("\n")[0],
             )
         active_project().add_transform(spec)
@@ -80,6 +80,13 @@ def transform_ref(name: str) -> TransformRef:
     """Use a stand-alone transform in `transforms_pre` or `transforms_post`."""
     with _located(caller_location()):
         return TransformRef(name=values.name(name))
+
+
+def _dialect(name: str) -> str:
+    # Imported by those who name one: reading SQL is for planning.
+    from ematix_flow.sqltext.dialect import known_dialect
+
+    return known_dialect(name, caller_location())
 
 
 def _jobs(jobs: object) -> tuple[str, ...]:

@@ -47,8 +47,13 @@ class RunsJob(UserCodeError):
 class Analysis:
     """The columns of the rows, and where they come from; None where the engine cannot tell."""
 
-    columns: tuple[str, ...]
+    frame: DataFrame
     lineage: Lineage | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,7 @@ class Analyst:
                     frame = run_query(self.spark, query, frames)
                 case CallFunction():
                     frame = self._called(makes, frames)
-            return Analysis(columns=tuple(frame.columns), lineage=self._lineage(frame))
+            return Analysis(frame=frame, lineage=self._lineage(frame))
 
     def _called(self, step: CallFunction, frames: dict[str, DataFrame]) -> DataFrame:
         register_udfs(self.spark, step.udfs)

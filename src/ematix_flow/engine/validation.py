@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ematix_flow.engine.analysis import Analysis, Analyst, RunsJob
 from ematix_flow.engine.opened import OpenEngine
+from ematix_flow.engine.spark_errors import translating
 from ematix_flow.errors import FlowError
 from ematix_flow.plan.columns import match_result
 from ematix_flow.plan.plan import Plan
-from ematix_flow.plan.steps import CallFunction, Commit, ReadQuery, ReadRelation, Transform
+from ematix_flow.plan.steps import (
+    CallFunction,
+    Commit,
+    Normalize,
+    ReadQuery,
+    ReadRelation,
+    Transform,
+    Validate,
+)
 from ematix_flow.ports import StateReader
 from ematix_flow.spec.pipeline import WriteOptions
+from ematix_flow.transform.normalize import normalize
+from ematix_flow.validate.contract import judge
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 OpenLate = Callable[[], AbstractContextManager[OpenEngine]]
 
@@ -76,7 +91,9 @@ def analyse_plan(
     with open_engine() as engine:
         analyst = Analyst(spark=engine.session, state=state)
         found = analyst.analyse(made, reads)
-    _match(plan, write, found.columns)
+        _match(plan, write, found.columns)
+        if not plan.blockers:
+            _judge(plan, found.frame)
     return found
 
 
@@ -88,6 +105,17 @@ def analysed(plan: Plan, found: Analysis) -> Plan:
 
 def _made(plan: Plan) -> Transform | CallFunction | None:
     return next((step for step in plan.steps if isinstance(step, Transform | CallFunction)), None)
+
+
+def _judge(plan: Plan, frame: DataFrame) -> None:
+    """Build what cleans and judges the rows: a column of a wrong type is told, no job is run."""
+    with translating():
+        for step in plan.steps:
+            match step:
+                case Normalize(table=table):
+                    frame = normalize(frame, table)
+                case Validate(contract=contract, as_json=as_json):
+                    judge(frame, contract, as_json=as_json)
 
 
 def _match(plan: Plan, write: WriteOptions, names: tuple[str, ...]) -> None:

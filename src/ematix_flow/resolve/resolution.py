@@ -22,10 +22,12 @@ class Resolution:
         *,
         place_of: Callable[[str], Place],
         dialect_of: Callable[[str], str],
+        connection_of: Callable[[str], object],
     ) -> None:
         self._project = project
         self._resolver = QueryResolver(project=project, place_of=place_of)
         self._dialect_of = dialect_of
+        self._connection_of = connection_of
         self._found: dict[str, Input | FlowError] = {}
 
     def input_of(self, pipeline: Pipeline) -> Input:
@@ -50,4 +52,15 @@ class Resolution:
         """Return *names* (none: all) so that each comes after what it depends on."""
         check_workflows(self._project)
         check_transforms(self._project)
+        self._check_connections()
         return run_order(self._project, self.after, names)
+
+    def _check_connections(self) -> None:
+        """Refuse transforms and workflows that name a connection nobody declares."""
+        for transform in self._project.transforms.values():
+            with located(transform.location):
+                self._connection_of(transform.target_connection)
+        for workflow in self._project.workflows.values():
+            if workflow.on_message is not None:
+                with located(workflow.location):
+                    self._connection_of(workflow.on_message.partition("/")[0])

@@ -37,7 +37,7 @@ Trigger = str | AllOf | AnyOf
 class Workflow:
     """A named set of pipelines with one record of its own.
 
-    :param on_message: Fires for each message on this connection's topic or queue.
+    :param on_message: Fires for each message: a connection, or `connection/topic`.
     """
 
     name: str
