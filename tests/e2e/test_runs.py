@@ -347,8 +347,10 @@ def test_a_query_the_source_refuses(project):
             return "SELECT idd AS id FROM t"
         """
     )
-    with pytest.raises(QueryError, match="no such column: idd"):
+    with pytest.raises(QueryError, match="no such column: idd") as caught:
         project.flow().run("load")
+    assert "pipelines.py:" in str(caught.value)
+    assert "source 'app'" in str(caught.value)
 
 
 def test_a_borrowed_session_is_neither_changed_nor_stopped(project):

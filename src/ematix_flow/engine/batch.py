@@ -16,6 +16,7 @@ from ematix_flow._base.clock import Clock
 from ematix_flow.engine.opened import EngineReport, OpenEngine
 from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.spark_errors import translating
+from ematix_flow.errors import QueryError
 from ematix_flow.observe.events import Noticed, Observer, StepEnded, StepStarted, TasksProgressed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
@@ -140,7 +141,14 @@ class BatchWalk:
             self._token = take_fence(session, bookkeeping(target.dialect), self.plan.pipeline)
 
     def _read(self, step: ReadRelation | ReadQuery) -> None:
-        frame = read(step, self.ports.reader(step.connection), self._spark, self._new_scratch())
+        reader = self.ports.reader(step.connection)
+        try:
+            frame = read(step, reader, self._spark, self._new_scratch())
+        except QueryError as error:
+            # The user's line is where it can be mended; which database refused is said in words.
+            error.what = f"source {step.connection!r}: {error.what}"
+            error.where = self.plan.location
+            raise
         if isinstance(step, ReadRelation):
             self._relations[step.known_as or step.relation] = frame
         elif step.known_as is not None:
