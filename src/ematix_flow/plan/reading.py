@@ -12,8 +12,9 @@ from ematix_flow.plan.pairing import SPARK, Backends
 from ematix_flow.plan.steps import CallFunction, ReadQuery, ReadRelation, Transform
 from ematix_flow.ports import ActualColumn, SourceFacts, StateReader
 from ematix_flow.resolve.dependencies import Dependency
-from ematix_flow.resolve.query import FrameFunction, Input, ResolvedQuery, view_name
+from ematix_flow.resolve.query import FrameFunction, Input, ResolvedQuery
 from ematix_flow.resolve.signature import Argument, Role
+from ematix_flow.resolve.views import view_name
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.functions import used_functions

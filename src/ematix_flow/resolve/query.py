@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,8 @@ from ematix_flow.errors import DeclarationError
 from ematix_flow.resolve.call import call_function
 from ematix_flow.resolve.handles import ForeignHandle, NeedsSpark, SourceHandle, TableHandle
 from ematix_flow.resolve.signature import Argument, Role, arguments_of
+from ematix_flow.resolve.table_names import named_table
+from ematix_flow.resolve.views import over_views
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.source import Source
 from ematix_flow.spec.table import TableName
@@ -21,12 +22,6 @@ from ematix_flow.sqltext.dialect import known_dialect, parse_query
 from ematix_flow.sqltext.functions import called_functions
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.references import table_references
-
-_PART = r"""(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+)"""
-_NAME_PART = re.compile(_PART)
-_TABLE_NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
-# What sqlglot calls them, from the last part to the first.
-_TABLE_PARTS = ("this", "db", "catalog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +134,7 @@ class QueryResolver:
 
     def _whole_table(self, pipeline: Pipeline, name: str) -> ResolvedQuery:
         connection = self._required(pipeline, pipeline.source_connection)
-        whole = exp.select("*").from_(_named_table(name, pipeline.location))
+        whole = exp.select("*").from_(named_table(name, pipeline.location))
         place = self.place_of(connection)
         text = whole.sql(dialect=place.dialect)
         return ResolvedQuery(
@@ -162,7 +157,7 @@ class QueryResolver:
         udfs = frozenset(name.lower() for name in self.project.udfs)
         if udfs and place.dialect != "spark" and called_functions(query) & udfs:
             # Python functions run on Spark, so the tables come to them.
-            runs_in, runs = "spark", _over_views(query)
+            runs_in, runs = "spark", over_views(query)
         return ResolvedQuery(
             connection=connection,
             text=own
@@ -244,47 +239,14 @@ def _foreign(
 def _translated(
     query: exp.Query, read: str, write: str, where: Location, udfs: frozenset[str]
 ) -> str:
+    if read == write:
+        return query.sql(dialect=write)  # the same dialect, but over views
     # Imported by those who need it: its tables of functions take a while to load.
     from ematix_flow.sqltext.translate import translate
 
     return translate(query, read=read, write=write, where=where, udfs=udfs)
 
 
-def view_name(table: TableName) -> str:
-    """Return the name that a database's table has among Spark's views, which have no schemas."""
-    return f"{table.schema}__{table.name}" if table.schema else table.name
-
-
-def _over_views(query: exp.Query) -> exp.Query:
-    views = query.copy()
-    for name in table_references(query):
-        for node in views.find_all(exp.Table):
-            if name.schema and node.name == name.name and node.db == name.schema:
-                alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name.name))
-                view = exp.to_identifier(view_name(name), quoted=True)
-                node.replace(exp.Table(this=view, alias=alias))
-    return views
-
-
 def _is_frame(value: object) -> bool:
     module = type(value).__module__.partition(".")[0]
     return module in ("pyspark", "pandas", "polars", "pyarrow")
-
-
-def _named_table(name: str, where: Location) -> exp.Table:
-    """Read `orders`, `shop.orders` or `"odd.name"`: a name, so a reserved word is one too."""
-    found = _TABLE_NAME.fullmatch(name)
-    parts = [_unquoted(part) for part in _NAME_PART.findall(name)] if found else []
-    if not 1 <= len(parts) <= len(_TABLE_PARTS):
-        raise DeclarationError(
-            f"source_table={name!r} is no table's name",
-            where=where,
-            hint='write table, schema.table or catalog.schema.table; quote what has a dot: "a.b"',
-        )
-    identifiers = (exp.to_identifier(part, quoted=True) for part in reversed(parts))
-    return exp.Table(**dict(zip(_TABLE_PARTS, identifiers, strict=False)))
-
-
-def _unquoted(part: str) -> str:
-    quote = part[0]
-    return part[1:-1].replace(quote * 2, quote) if quote in '"`' else part
