@@ -77,6 +77,24 @@ BODIES = {
         "return load_orders.toArrow().group_by('customer')"
         ".aggregate([('amount', 'sum')]).rename_columns(['customer', 'amount'])",
     ),
+    "polars": (
+        "load_orders",
+        "import polars as pl\n"
+        "    frame = pl.from_arrow(load_orders.toArrow())\n"
+        "    return frame.group_by('customer').agg(pl.col('amount').sum())",
+    ),
+    "lazy polars": (
+        "load_orders",
+        "import polars as pl\n"
+        "    frame = pl.from_arrow(load_orders.toArrow()).lazy()\n"
+        "    return frame.group_by('customer').agg(pl.col('amount').sum())",
+    ),
+    "record batches": (
+        "load_orders",
+        "import pyarrow as pa\n"
+        "    table = load_orders.toArrow().group_by('customer').aggregate([('amount', 'sum')])\n"
+        "    return table.rename_columns(['customer', 'amount']).to_reader()",
+    ),
 }
 
 
