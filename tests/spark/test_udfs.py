@@ -38,7 +38,8 @@ from ematix_flow.declare.project import Project, declaring_into
 from ematix_flow.declare.udfs import udaf, udf
 from ematix_flow.errors import UserCodeError
 from ematix_flow.spec.types import DataType
-from ematix_flow.sqltext.spark_functions import SPARK_FUNCTIONS, SPARK_OVER_ROWS
+from ematix_flow.sqltext.function_names import functions
+from ematix_flow.sqltext.spark_functions import SPARK_OVER_ROWS
 from ematix_flow.transform import udf_call
 from ematix_flow.transform.arrow_values import widens
 from ematix_flow.transform.udf import register_udfs
@@ -417,8 +418,8 @@ def test_a_pandas_udf_passes_through(session):
 
 def test_the_list_of_sparks_functions_is_complete(spark):
     listed = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
-    assert {name for name in listed if name.isidentifier()} == set(SPARK_FUNCTIONS)
-    assert set(SPARK_OVER_ROWS) < set(SPARK_FUNCTIONS)
+    assert {name for name in listed if name.isidentifier()} == functions("spark")
+    assert set(SPARK_OVER_ROWS) < functions("spark")
 
 
 @pytest.mark.every_engine

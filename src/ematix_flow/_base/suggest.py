@@ -15,3 +15,13 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     by_folded = {option.casefold(): str(option) for option in options}
     found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
+
+
+def did_you_mean(name: object, options: Iterable[str]) -> str:
+    """Return the guess as the end of a clause, or nothing.
+
+    >>> did_you_mean("mod", ["mode", "name"])
+    "; did you mean 'mode'?"
+    """
+    guess = nearest(str(name), options)
+    return f"; did you mean {guess!r}?" if guess else ""

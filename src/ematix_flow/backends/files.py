@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import NotSupported, SourceError, SourceMissing
 from ematix_flow.ports import SourceFacts
 
@@ -105,10 +105,9 @@ def _find(root: Path, relation: str, suffix: str) -> FoundFiles:
                 hint="keep one of them, or rename it",
             )
     known = sorted({entry.stem for entry in entries if _has(entry, suffix)})
-    guess = nearest(relation, known)
     raise SourceMissing(
         f"there is no {relation}{suffix} in {str(root)!r}"
-        + (f"; did you mean {guess!r}?" if guess else "")
+        + did_you_mean(relation, known)
         + (f" (it has: {', '.join(known)})" if known else f" (it has no {suffix} file)"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import SourceMissing
 
 _SHOWN = 10
@@ -12,10 +12,9 @@ _SHOWN = 10
 
 def missing_table(relation: str, place: str, known: Sequence[str]) -> SourceMissing:
     """Return the error for a table that *place* does not have, naming those it has."""
-    guess = nearest(relation, known)
     shown = ", ".join(known[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
     return SourceMissing(
         f"there is no table {relation} in {place}"
-        + (f"; did you mean {guess!r}?" if guess else "")
+        + did_you_mean(relation, known)
         + (f" (it has: {shown})" if known else " (it has no tables)")
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.redact import looks_secret, register_secret
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import ConfigError
 
 FILE_NAMES = ("ematix-flow.toml", ".ematix-flow.toml")
@@ -106,10 +106,9 @@ _KEYS: dict[str, tuple[type, str]] = {
 
 def _check(key: str, value: object, file: Path) -> None:
     if key not in _KEYS:
-        guess = nearest(key, _KEYS)
         raise ConfigError(
             f"unknown key {key!r}"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(key, _KEYS)
             + f" (known: {', '.join(sorted(_KEYS))})",
             where=str(file),
         )

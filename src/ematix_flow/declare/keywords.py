@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from ematix_flow._base.location import Location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.connections.model import Connection
 from ematix_flow.declare import values
 from ematix_flow.declare.connections import name_of
@@ -175,10 +175,9 @@ def _checked(
     found: dict[str, Any] = {}
     for keyword, value in keywords.items():
         if keyword not in checks:
-            guess = nearest(keyword, checks)
             raise DeclarationError(
                 f"{what} has no keyword {keyword!r}"
-                + (f"; did you mean {guess!r}?" if guess else "")
+                + did_you_mean(keyword, checks)
                 + f" (known: {', '.join(sorted(checks))})",
                 where=where,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ematix_flow._base.location import Location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.normalize.chain import ChainError, chain
 from ematix_flow.spec.normalize.expression import Expression
@@ -52,10 +52,9 @@ def _check_fallback(
     found = next((each for each in columns if each.name == other), None)
     if found is None:
         names = [each.name for each in columns]
-        guess = nearest(other, names)
         raise ExpressionError(
             f"{marker} reads the column {other!r}, which the table does not declare"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(other, names)
             + f" (declared: {', '.join(names)})",
             "for a fixed value use default(...)",
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Never, ParamSpec, TypeVar, Unpack
 
 from ematix_flow._base.location import Location, caller_location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.connections.model import Connection
 from ematix_flow.declare.connections import name_of
 from ematix_flow.declare.handles import DeclaredPipeline
@@ -198,10 +198,9 @@ def _check_freshness_column(column: str | None, target: TargetSpec, where: Locat
         return
     known = target.table.column_names
     if column not in known:
-        guess = nearest(column, known)
         raise DeclarationError(
             f"freshness_column names {column!r}, which is no column of {target.name}"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(column, known)
             + f" (columns: {', '.join(known)})",
             where=where,
         )
@@ -253,10 +252,9 @@ def _timing(values: dict[str, Any], where: Location | str) -> Timing:
     upstreams = {name for name, _ in timing.upstream_freshness} - {"*"}
     if timing.depends_on is not None and (extra := upstreams - set(timing.depends_on)):
         unknown = min(extra)
-        guess = nearest(unknown, timing.depends_on)
         raise DeclarationError(
             f"upstream_freshness names {unknown!r}, which is not in depends_on"
-            + (f"; did you mean {guess!r}?" if guess else ""),
+            + did_you_mean(unknown, timing.depends_on),
             where=where,
         )
     return timing

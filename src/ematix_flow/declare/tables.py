@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from ematix_flow._base.location import Location, caller_location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean, nearest
 from ematix_flow.connections.model import Connection
 from ematix_flow.declare.columns import columns_of
 from ematix_flow.declare.connections import name_of
+from ematix_flow.declare.naming import snake_case
 from ematix_flow.declare.project import active_project
 from ematix_flow.declare.runner import runner_of
 from ematix_flow.declare.values import choice
@@ -132,7 +132,7 @@ def _declare(
     uniques = _tuple("unique_constraints", unique_constraints, location)
     spec = Table(
         name=TableName(
-            name=_not_reserved(name or _snake_case(cls.__name__), location), schema=schema
+            name=_not_reserved(name or snake_case(cls.__name__), location), schema=schema
         ),
         columns=columns,
         location=location,
@@ -179,10 +179,9 @@ def _columns(
     listed = (value,) if isinstance(value, str) else _tuple(keyword, value, location)
     for each in listed:
         if each not in known:
-            guess = nearest(str(each), known)
             raise DeclarationError(
                 f"{keyword} of {cls.__name__} names {each!r}, which is no column"
-                + (f"; did you mean {guess!r}?" if guess else "")
+                + did_you_mean(each, known)
                 + f" (columns: {', '.join(known)})",
                 where=location,
             )
@@ -201,10 +200,9 @@ class _AnyClass:
 
 def _refuse_unknown(unknown: dict[str, object], location: Location) -> None:
     for keyword in unknown:
-        guess = nearest(keyword, _KEYWORDS)
         raise DeclarationError(
             f"a table has no keyword {keyword!r}"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(keyword, _KEYWORDS)
             + f" (known: {', '.join(_KEYWORDS)})",
             where=location,
         )
@@ -230,7 +228,3 @@ def _not_reserved(name: str, location: Location | str) -> str:
             where=location,
         )
     return name
-
-
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

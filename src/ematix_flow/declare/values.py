@@ -12,7 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TypeVar
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.spec.duration import FORM, parse_duration
 from ematix_flow.spec.pipeline import Expectation, HistoryColumns
 from ematix_flow.spec.retry import Retry
@@ -63,10 +63,9 @@ def choice(kind: type[Choice]) -> Callable[[object], Choice]:
             return kind(str(value))
         except ValueError:
             options = [each.value for each in kind]
-            guess = nearest(str(value), options)
             raise ValueError(
                 f"cannot be {value!r}"
-                + (f"; did you mean {guess!r}?" if guess else "")
+                + did_you_mean(value, options)
                 + f" (known: {', '.join(options)})"
             ) from None
 
@@ -129,11 +128,8 @@ def history_columns(value: object) -> HistoryColumns:
         raise ValueError(f"takes {{'valid_from': 'name', ...}}, not {value!r}")  # noqa: TRY004
     for key, text in value.items():
         if key not in known:
-            guess = nearest(str(key), known)
             raise ValueError(
-                f"has no {key!r}"
-                + (f"; did you mean {guess!r}?" if guess else "")
-                + f" (known: {', '.join(known)})"
+                f"has no {key!r}" + did_you_mean(key, known) + f" (known: {', '.join(known)})"
             )
         if not isinstance(text, str) or not text:
             raise ValueError(f"takes names, not {text!r} for {key}")
@@ -163,10 +159,9 @@ def retry(value: object) -> Retry:
             known = Retry.__dataclass_fields__
             for key in value:
                 if key not in known:
-                    guess = nearest(str(key), known)
                     raise ValueError(
                         f"has no {key!r}"
-                        + (f"; did you mean {guess!r}?" if guess else "")
+                        + did_you_mean(key, known)
                         + f" (known: {', '.join(known)})"
                     )
             return Retry(**value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ematix_flow._base.location import Location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.modes import Mode, OnDuplicateKeys
 from ematix_flow.spec.pipeline import TargetSpec
@@ -60,10 +60,9 @@ def check_columns(target: TargetSpec, table: Table, where: Location | str) -> No
     """Refuse options that name columns which *table* lacks."""
     for keyword, column in _named_columns(target):
         if column not in table.column_names:
-            guess = nearest(column, table.column_names)
             raise DeclarationError(
                 f"{keyword} names {column!r}, which is no column of {table.name}"
-                + (f"; did you mean {guess!r}?" if guess else "")
+                + did_you_mean(column, table.column_names)
                 + f" (columns: {', '.join(table.column_names)})",
                 where=where,
             )

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.pipeline import Pipeline
@@ -83,10 +83,9 @@ def _argument(name: str, pipeline: Pipeline, project: Project) -> Argument | Non
 def _unknown(name: str, pipeline: Pipeline, project: Project) -> DeclarationError:
     tables = sorted({table.name.name for table in project.tables.values()})
     others = [each for each in sorted(project.pipelines) if each != pipeline.name]
-    guess = nearest(name, [*_FIXED, *others, *tables])
     return DeclarationError(
         f"pipeline {pipeline.name!r} takes a parameter {name!r} that nobody declares"
-        + (f"; did you mean {guess!r}?" if guess else "")
+        + did_you_mean(name, [*_FIXED, *others, *tables])
         + f" (known: src, tgt, spark; pipelines: {', '.join(others) or 'no other'}; "
         f"tables: {', '.join(tables) or 'none'})",
         where=pipeline.location,

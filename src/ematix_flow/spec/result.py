@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
@@ -10,8 +10,18 @@ from ematix_flow.spec.normalize.expression import derives
 from ematix_flow.spec.table import Table
 
 
-def match_columns(offered: Sequence[str], table: Table) -> dict[str, str]:
-    """Pair declared columns with the query's, by name without regard to case."""
+def match_columns(
+    offered: Sequence[str],
+    table: Table,
+    *,
+    normalized: bool = False,
+    ours: Collection[str] = (),
+) -> dict[str, str]:
+    """Pair declared columns with those that are offered, by name without regard to case.
+
+    :param normalized: Whether the markers were applied: derived columns are then there too.
+    :param ours: Columns of our own among those that are offered.
+    """
     found: dict[str, str] = {}
     for name in offered:
         if name.casefold() in found:
@@ -22,8 +32,11 @@ def match_columns(offered: Sequence[str], table: Table) -> dict[str, str]:
             )
         found[name.casefold()] = name
     # A derived column is made from the others, so the query does not return it.
-    declared = [column.name for column in table.columns if not derives(column.markers)]
+    returned = [column.name for column in table.columns if not derives(column.markers)]
+    declared = list(table.column_names) if normalized else returned
     missing = [name for name in declared if name.casefold() not in found]
+    # Derived columns are missing only because others are: nothing could be computed.
+    missing = [name for name in missing if name in returned] or missing
     if missing:
         guess = nearest(missing[0], offered)
         raise ContractError(
@@ -32,7 +45,7 @@ def match_columns(offered: Sequence[str], table: Table) -> dict[str, str]:
             where=table.location,
             hint=f"SELECT {guess} AS {missing[0]}" if guess else f"add {missing[0]} to the SELECT",
         )
-    extra = sorted(set(found) - {name.casefold() for name in declared})
+    extra = sorted(set(found) - {name.casefold() for name in declared} - set(ours))
     if extra:
         raise ContractError(
             f"the query returns {', '.join(found[name] for name in extra)}, "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import refused
 
 BACKOFFS = ("fixed", "linear", "exponential")
@@ -36,10 +36,9 @@ class Retry:
                 f"not {self.max_attempts}"
             )
         if self.backoff not in BACKOFFS:
-            guess = nearest(str(self.backoff), BACKOFFS)
             raise refused(
                 f"Retry: unknown backoff {self.backoff!r}"
-                + (f"; did you mean {guess!r}?" if guess else "")
+                + did_you_mean(self.backoff, BACKOFFS)
                 + f" (known: {', '.join(BACKOFFS)})"
             )
         for name in ("base_secs", "max_backoff_secs", "max_total_secs"):

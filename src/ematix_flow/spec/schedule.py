@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
+from datetime import datetime, timedelta
 from itertools import islice
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
+from ematix_flow._base.zones import is_zone, zone_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,24 +51,14 @@ class Schedule:
 
 def check_timezone(name: str) -> None:
     """Refuse what is no IANA time zone, with the nearest one."""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        guess = nearest(name, _zones())
+    if not is_zone(name):
         raise ValueError(
             f"unknown time zone {name!r}"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(name, zone_names())
             + " (IANA names, e.g. 'UTC', 'Europe/Berlin')"
-        ) from None
-
-
-@cache
-def _zones() -> tuple[str, ...]:
-    return tuple(sorted(available_timezones()))
+        )
 
 
 def _just_after(now: datetime, zone: ZoneInfo) -> datetime:
     # CronSim in reverse starts strictly before; the slot of this very minute counts.
-    from datetime import timedelta
-
     return now.astimezone(zone).replace(second=0, microsecond=0) + timedelta(minutes=1)

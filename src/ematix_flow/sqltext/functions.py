@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 from ematix_flow._base.location import Location
 from ematix_flow.errors import QueryError
 from ematix_flow.spec.udf import SparkUdf, Udaf, Udf, UserFunction
-from ematix_flow.sqltext.spark_functions import SPARK_FUNCTIONS
+from ematix_flow.sqltext.function_names import functions
 
 # A query is read in one of these before it becomes Spark's.
 _READ_AS = ("spark", "duckdb", "postgres", "mysql", "sqlite")
@@ -67,7 +67,7 @@ def _calls(query: exp.Expr) -> Iterator[exp.Anonymous]:
 
 def why_taken(name: str) -> str | None:
     """Return why a user's function cannot have *name*, or None if it can."""
-    if name.lower() in SPARK_FUNCTIONS:
+    if name.lower() in functions("spark"):
         return "Spark has a function of that name"
     for dialect in _READ_AS:
         if not _stays_a_call(name, dialect):

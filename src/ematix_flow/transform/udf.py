@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, assert_never
 
+from ematix_flow.spec.arrow_type import arrow_type
 from ematix_flow.spec.udf import SparkUdf, Udaf, Udf, UserFunction
 from ematix_flow.sqltext.type_names import type_name
-from ematix_flow.transform.arrow_type import arrow_type
 from ematix_flow.transform.by_value import pickled_by_value
 from ematix_flow.transform.udf_call import Signature, aggregate_call, row_call
 

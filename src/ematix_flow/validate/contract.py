@@ -17,7 +17,6 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
 from ematix_flow.spec.contract import (
     RULE_COLUMN,
@@ -27,7 +26,7 @@ from ematix_flow.spec.contract import (
     RuleKind,
     has_lengths,
 )
-from ematix_flow.spec.normalize.expression import derives
+from ematix_flow.spec.result import match_columns
 from ematix_flow.spec.table import Column as DeclaredColumn
 from ematix_flow.spec.types import JSON, JSONB, UUID, Array, Double, Float, String, Struct
 from ematix_flow.spec.types import DataType as DeclaredType
@@ -51,7 +50,8 @@ def judge(frame: DataFrame, contract: Contract, *, as_json: Collection[str] = ()
     """
     from pyspark.sql import functions
 
-    found = _match_columns(frame, contract)
+    flags = {rule.flag for rule in contract.on_markers}
+    found = match_columns(frame.columns, contract.table, normalized=True, ours=flags)
     types = {field.name: field.dataType for field in frame.schema.fields}
     actual = {column.name: types[found[column.name]] for column in contract.table.columns}
     for column in contract.table.columns:
@@ -91,43 +91,6 @@ def judge(frame: DataFrame, contract: Contract, *, as_json: Collection[str] = ()
         RULE_COLUMN,
         value.alias(VALUE_COLUMN),
     )
-
-
-def _match_columns(frame: DataFrame, contract: Contract) -> dict[str, str]:
-    """Pair declared columns with the query's, by name without regard to case."""
-    table = contract.table
-    offered: dict[str, str] = {}
-    for name in frame.columns:
-        if name.casefold() in offered:
-            raise ContractError(
-                f"the query returns the column {name!r} twice",
-                where=table.location,
-                hint="give one of them another name with AS",
-            )
-        offered[name.casefold()] = name
-    declared = [column.name for column in table.columns]
-    missing = [name for name in declared if name.casefold() not in offered]
-    # Derived columns are missing only because others are: nothing could be computed.
-    returned = [each.name for each in table.columns if not derives(each.markers)]
-    missing = [name for name in missing if name in returned] or missing
-    if missing:
-        guess = nearest(missing[0], frame.columns)
-        raise ContractError(
-            f"the query does not return {', '.join(missing)}, declared by {table.name} "
-            f"(it returns: {', '.join(frame.columns)})",
-            where=table.location,
-            hint=f"SELECT {guess} AS {missing[0]}" if guess else f"add {missing[0]} to the SELECT",
-        )
-    flags = {rule.flag for rule in contract.on_markers}
-    extra = sorted(set(offered) - {name.casefold() for name in declared} - flags)
-    if extra:
-        raise ContractError(
-            f"the query returns {', '.join(offered[name] for name in extra)}, "
-            f"which {table.name} does not declare",
-            where=table.location,
-            hint="select only declared columns, or declare it: nothing is dropped silently",
-        )
-    return {name: offered[name.casefold()] for name in declared}
 
 
 def _require_nested_type(actual: DataType, column: DeclaredColumn, contract: Contract) -> None:

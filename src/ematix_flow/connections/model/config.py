@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.connections.model.property import properties_of
 from ematix_flow.connections.model.registry import model_of
 from ematix_flow.errors import DeclarationError
@@ -84,10 +84,9 @@ def _given_twice(name: str, key: str, alias: str, origin: str) -> DeclarationErr
 def unknown_property(model: type[Connection], name: str, key: str, where: str) -> DeclarationError:
     """Build the error of a key that the kind does not know."""
     known = properties_of(model)
-    guess = nearest(key, known)
     return DeclarationError(
         f"connection {name!r} ({model.kind}) has no property {key!r}"
-        + (f"; did you mean {guess!r}?" if guess else "")
+        + did_you_mean(key, known)
         + f" (it has: {', '.join(known)})",
         where=where or None,
     )

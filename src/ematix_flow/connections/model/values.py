@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.connections.model.property import Property
 from ematix_flow.connections.model.settings import Settings
 from ematix_flow.connections.reference import has_reference, only_references
@@ -46,8 +46,7 @@ def declared(each: Property, value: Any) -> Any:
     if not isinstance(value, each.type) or (each.type is int and isinstance(value, bool)):
         raise Unfit(_ARTICLES[each.type], _shown(each, value))
     if each.choices and value not in each.choices:
-        guess = nearest(str(value), each.choices)
-        meant = f"; did you mean {guess!r}?" if guess else ""
+        meant = did_you_mean(value, each.choices)
         raise Unfit(f"one of {', '.join(each.choices)}", f"{value!r}{meant}")
     return value
 

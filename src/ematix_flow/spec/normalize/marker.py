@@ -8,7 +8,7 @@ from math import isnan
 from typing import ClassVar, Literal, NoReturn, TypeGuard, get_args
 
 from ematix_flow._base.location import caller_location
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import DeclarationError
 from ematix_flow.spec.normalize.family import EVERY, Family
 
@@ -79,8 +79,7 @@ def choice(marker: str, argument: str, value: object, allowed: tuple[str, ...]) 
     """Refuse *value* unless it is one of *allowed*."""
     if value in allowed:
         return
-    guess = nearest(str(value), allowed)
-    meant = f"; did you mean {guess!r}?" if guess else ""
+    meant = did_you_mean(value, allowed)
     refuse(f"{marker}: {argument}={value!r} is not known{meant} (known: {', '.join(allowed)})")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.spec.normalize.family import TEXT, Family
 from ematix_flow.spec.normalize.marker import Fallible, Marker, OnFailure, policy, refuse
 
@@ -86,10 +86,9 @@ def phone_normalize(
     if default is not None and not isinstance(default, str):
         refuse(f"phone_normalize: default takes text, not {default!r}")
     if country is not None and country not in COUNTRIES:
-        guess = nearest(str(country), COUNTRIES)
         refuse(
             f"phone_normalize: country {country!r} is not known"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(country, COUNTRIES)
             + f" (known: {', '.join(sorted(COUNTRIES))})",
             hint="leave it out where all numbers have a country code",
         )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import ClassVar, Literal, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
+from ematix_flow._base.zones import is_zone, zone_names
 from ematix_flow.spec.normalize.family import (
     DATE,
     INSTANT,
@@ -237,14 +237,8 @@ def _formats(marker: str, format: object, formats: object) -> tuple[TimeFormat, 
 
 
 def _check_zone(marker: str, zone: object) -> None:
-    try:
-        if isinstance(zone, str):
-            ZoneInfo(zone)
-            return
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        pass
-    guess = nearest(str(zone), available_timezones())
-    refuse(
-        f"{marker}: {zone!r} is not a time zone" + (f"; did you mean {guess!r}?" if guess else ""),
-        hint='zones are named as in the IANA database: "UTC", "Europe/Berlin"',
-    )
+    if not is_zone(zone):
+        refuse(
+            f"{marker}: {zone!r} is not a time zone" + did_you_mean(zone, zone_names()),
+            hint='zones are named as in the IANA database: "UTC", "Europe/Berlin"',
+        )

@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from ematix_flow._base.suggest import nearest
+from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.spec.normalize.expression import Derive, Expression
 from ematix_flow.sqltext.identifiers import column
 from ematix_flow.sqltext.markers.nodes import Node
@@ -108,10 +108,9 @@ def _named(
             )
         name = VALUE
     elif name is None:
-        guess = nearest(first.name, names.values())
         raise ExpressionError(
             f"{marker} reads the column {first.name!r}, which the table does not declare"
-            + (f"; did you mean {guess!r}?" if guess else "")
+            + did_you_mean(first.name, names.values())
             + f" (declared: {', '.join(names.values())})"
         )
     resolved: Node = column(name)

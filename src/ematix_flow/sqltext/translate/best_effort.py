@@ -8,7 +8,7 @@ from sqlglot.errors import ErrorLevel, UnsupportedError
 from ematix_flow._base.location import Location
 from ematix_flow._base.suggest import nearest
 from ematix_flow.sqltext.dialect import as_written
-from ematix_flow.sqltext.translate.catalogue import functions
+from ematix_flow.sqltext.function_names import functions
 from ematix_flow.sqltext.translate.refusal import DialectError, fragment
 
 

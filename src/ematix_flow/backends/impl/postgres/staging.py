@@ -13,24 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError
 from ematix_flow.ports import StagedRows
+from ematix_flow.spec.arrow_type import arrow_type
 from ematix_flow.spec.table import Column, Table
 from ematix_flow.spec.types import (
     JSON,
     JSONB,
     UUID,
     Array,
-    BigInt,
-    Boolean,
-    Bytes,
     DataType,
-    Date,
-    Double,
-    Float,
-    Integer,
-    Numeric,
-    SmallInt,
-    Timestamp,
-    TimestampTZ,
 )
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.type_names import held_as, held_as_json
@@ -39,16 +29,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH_ROWS = 50_000
-_SENT_AS: dict[type[DataType], str] = {
-    SmallInt: "int16",
-    Integer: "int32",
-    BigInt: "int64",
-    Float: "float32",
-    Double: "float64",
-    Boolean: "bool",
-    Date: "date32",
-    Bytes: "binary",
-}
 # "COPY _flow_staging_rows, line 2, column words"
 _PLACE = re.compile(r"line (?P<line>\d+), column (?P<column>[^\n:]+)")
 
@@ -93,18 +73,7 @@ def _cast(staged: StagedRows, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _sent_as(kind: DataType) -> pa.DataType:
     import pyarrow as pa
 
-    match kind:
-        case Array(element) if not held_as_json(kind, "postgres"):
-            return pa.list_(_sent_as(element))
-        case Numeric(precision, scale):
-            return pa.decimal128(precision, scale)
-        case Timestamp():
-            return pa.timestamp("us")
-        case TimestampTZ():
-            # 96-bit Parquet timestamps are instants that do not say so.
-            return pa.timestamp("us", tz="UTC")
-        case _:
-            return pa.type_for_alias(_SENT_AS.get(type(kind), "string"))
+    return pa.string() if held_as_json(kind, "postgres") else arrow_type(kind)
 
 
 def _shown(column: Column) -> str:
