@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ematix_flow.errors import NotSupported
+from ematix_flow.plan.collations import other_collations
 from ematix_flow.plan.diff import SchemaDiff, compare
 from ematix_flow.plan.drift import DriftDecision, resolve_drift
+from ematix_flow.plan.fitting import fitted
+from ematix_flow.plan.layout import layout_of
 from ematix_flow.plan.steps import Commit, Prepare
-from ematix_flow.ports import StateReader, TargetFacts
-from ematix_flow.resolve.keys import merge_keys
+from ematix_flow.ports import ActualColumn, StateReader, TargetFacts
+from ematix_flow.spec.drifted import Drifted
+from ematix_flow.spec.layout import Layout
+from ematix_flow.spec.modes import Mode, OnDrift
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.bookkeeping import bookkeeping
 from ematix_flow.sqltext.ddl import create_schema, create_table
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.program import write_program
+from ematix_flow.sqltext.program.companion import companion_of
 from ematix_flow.sqltext.type_names import notes_of
 
 
@@ -25,6 +32,7 @@ class Writing:
 
     :param destructive: The changes that need consent, in words.
     :param notes: What was chosen for this database and is not obvious.
+    :param drifted: The columns whose values, or rows, are let go where they do not fit.
     """
 
     prepare: Prepare
@@ -33,53 +41,103 @@ class Writing:
     diff: SchemaDiff | None
     destructive: tuple[str, ...]
     notes: tuple[str, ...]
+    drifted: tuple[Drifted, ...] = ()
 
 
 def plan_writing(
-    pipeline: Pipeline, target: TargetSpec, table: Table, dialect: str, state: StateReader
+    pipeline: Pipeline,
+    target: TargetSpec,
+    table: Table,
+    dialect: str,
+    state: StateReader,
+    *,
+    again: bool = False,
 ) -> Writing:
-    """Compare the target with its declaration, and say what to do about it."""
+    """Compare the target with its declaration, and say what to do about it.
+
+    :param again: Whether rows may be given that are there already: a part of the past is loaded.
+    """
     name = physical_name(table.name, dialect)
     facts = state.target(target.connection, name, pipeline.name)
-    table = _as_written(table, target)
-    try:
-        create = create_table(table, name, dialect)
-    except NotSupported as error:
-        raise NotSupported(
-            f"{table.name}: {error.what}", where=table.location, hint=error.hint
-        ) from error
-    diff, drift = _drift(table, name, facts, target, dialect)
+    dialect = facts.dialect or dialect
+    declared = replace(
+        table, partition_columns=target.write.partition_by or table.partition_columns
+    )
+    fit = fitted(target, declared, facts.columns, dialect)
+    layout = layout_of(
+        target,
+        fit.table,
+        facts.columns,
+        cursor=pipeline.read.incremental_column is not None,
+        known_rows=(again or pipeline.read.lookback is not None)
+        and target.write.mode is Mode.APPEND,
+    )
+    create = _created(layout.table, name, dialect)
+    diff, drift = _drift(layout.table, name, facts, target, dialect)
     schema = (create_schema(name.schema, dialect),) if name.schema else ()
-    mode = target.write.mode
+    companion = _companion(
+        layout,
+        name,
+        dialect,
+        lambda table: state.target(target.connection, table, pipeline.name).columns,
+    )
     return Writing(
         prepare=Prepare(
             connection=target.connection,
-            ddl=(*schema, create, *drift.ddl, *bookkeeping(dialect).create),
+            ddl=(*schema, create, *drift.ddl, *companion, *bookkeeping(dialect).create),
             destructive=drift.destructive_ddl,
             optional=drift.optional_ddl,
         ),
         commit=Commit(
             connection=target.connection,
-            table=table,
             target=name,
-            mode=mode,
-            program=write_program(mode, table, name, dialect),
+            layout=layout,
+            program=write_program(layout, name, dialect, pipeline=pipeline.name),
         ),
         facts=facts,
         diff=diff,
         destructive=tuple(change.text for change in drift.destructive),
-        notes=(*notes_of(table, dialect), *drift.warnings),
+        notes=(
+            *notes_of(_as_declared(layout.table, fit.table), dialect),
+            *other_collations(layout, facts.columns or (), dialect),
+            *fit.notes,
+            *drift.warnings,
+        ),
+        drifted=fit.drifted,
     )
 
 
-def _as_written(table: Table, target: TargetSpec) -> Table:
-    """Return the table with what the pipeline says of it: its keys and partitions."""
-    keys = merge_keys(target)
-    return replace(
-        table,
-        partition_columns=target.write.partition_by or table.partition_columns,
-        merge_keys=keys.columns if keys else table.merge_keys,
-    )
+def _as_declared(table: Table, declared: Table) -> Table:
+    """Return the table without what flow keeps in it: nobody asked for a note on that."""
+    names = declared.column_names
+    return replace(table, columns=tuple(each for each in table.columns if each.name in names))
+
+
+def _created(table: Table, name: TableName, dialect: str) -> str:
+    try:
+        return create_table(table, name, dialect)
+    except NotSupported as error:
+        raise NotSupported(
+            f"{table.name}: {error.what}", where=table.location, hint=error.hint
+        ) from error
+
+
+def _companion(
+    layout: Layout,
+    name: TableName,
+    dialect: str,
+    columns_of: Callable[[TableName], tuple[ActualColumn, ...] | None],
+) -> tuple[str, ...]:
+    """Return the statements that create the companion, or give it the columns it lacks."""
+    companion = companion_of(layout, name)
+    if companion is None:
+        return ()
+    actual = columns_of(companion.name)
+    if actual is None:
+        return (_created(companion, companion.name, dialect),)
+    # It is ours: it grows with its target without being asked.
+    _, drift = _compared(companion, companion.name, actual, OnDrift.EVOLVE, dialect)
+    return drift.ddl
 
 
 def _drift(
@@ -87,5 +145,15 @@ def _drift(
 ) -> tuple[SchemaDiff | None, DriftDecision]:
     if facts.columns is None:
         return None, DriftDecision()
-    diff = compare(table, facts.columns, dialect)
-    return diff, resolve_drift(diff, target.write.on_drift, table.location, name)
+    return _compared(table, name, facts.columns, target.write.on_drift, dialect)
+
+
+def _compared(
+    table: Table,
+    name: TableName,
+    actual: tuple[ActualColumn, ...],
+    on_drift: OnDrift,
+    dialect: str,
+) -> tuple[SchemaDiff, DriftDecision]:
+    diff = compare(table, actual, dialect)
+    return diff, resolve_drift(diff, on_drift, table.location, name)

@@ -48,8 +48,8 @@ class Table:
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns that name a row to a person: the natural key, else the primary key."""
-        return self.natural_key or self.primary_key
+        """The columns that name a row to a person: natural key, primary key, else merge keys."""
+        return self.natural_key or self.primary_key or self.merge_keys
 
     @property
     def natural_key(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@ import pytest
 
 from ematix_flow._base.location import Location
 from ematix_flow.errors import QueryError
+from ematix_flow.spec.layout import Layout
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Struct
@@ -57,6 +58,11 @@ def test_what_is_not_one_select_is_refused(sql, expected):
     assert str(caught.value).startswith("p.py:3: ")
 
 
+def program_of(mode, declared, dialect):
+    layout = Layout(table=declared, mode=mode, given=declared.column_names)
+    return write_program(layout, declared.name, dialect, pipeline="p")
+
+
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_names_are_always_quoted(dialect):
     declared = table(Column(name=HOSTILE, type=BigInt(), primary_key=True), name=HOSTILE)
@@ -64,13 +70,14 @@ def test_names_are_always_quoted(dialect):
     assert create_table(declared, declared.name, dialect) == (
         f"CREATE TABLE IF NOT EXISTS {quoted} ({quoted} BIGINT NOT NULL, PRIMARY KEY ({quoted}))"
     )
-    [insert] = write_program(Mode.APPEND, declared, declared.name, dialect)
-    assert insert.sql == f'INSERT INTO {quoted} ({quoted}) SELECT {quoted} FROM "_flow_staging"'
+    [insert] = program_of(Mode.APPEND, declared, dialect).statements
+    chosen = f'SELECT s.{quoted} FROM "_flow_staging" AS s'
+    assert insert.sql == f"INSERT INTO {quoted} ({quoted}) {chosen}"
 
 
 def test_truncate_is_a_delete_in_the_same_program():
     declared = table(Column(name="a", type=BigInt()))
-    delete, insert = write_program(Mode.TRUNCATE, declared, declared.name, "duckdb")
+    delete, insert = program_of(Mode.TRUNCATE, declared, "duckdb").statements
     assert delete.sql == 'DELETE FROM "t"'
     assert insert.sql.startswith('INSERT INTO "t"')
 

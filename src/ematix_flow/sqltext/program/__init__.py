@@ -1,55 +1,53 @@
-"""The write program of each mode: statements over `staging` and the target."""
+"""The write program of each mode: SQL over the staged rows and the target.
+
+Every mode computes one relation, the changes, from the two, and then applies it. The
+statements are written once; `grammar` says what a database says differently.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from ematix_flow.spec.layout import Layout
+from ematix_flow.spec.modes import Mode, OnDuplicateKeys
+from ematix_flow.spec.table import TableName
+from ematix_flow.sqltext.program.companion import companion_name
+from ematix_flow.sqltext.program.event_history import event_history
+from ematix_flow.sqltext.program.grammar import Grammar
+from ematix_flow.sqltext.program.merge import merge
+from ematix_flow.sqltext.program.ordered_merge import ordered_merge
+from ematix_flow.sqltext.program.plain import append, truncate
+from ematix_flow.sqltext.program.scene import Scene
+from ematix_flow.sqltext.program.set_aside import without_duplicates
+from ematix_flow.sqltext.program.snapshot_history import snapshot_history
+from ematix_flow.sqltext.program.statement import Effect, Guard, Program, Statement
+from ematix_flow.sqltext.program.work import STAGING, Work, owner_of
 
-from sqlglot import exp
-
-from ematix_flow.spec.modes import Mode
-from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sqltext.identifiers import quoted, table
-
-STAGING = "_flow_staging"
-
-
-class Effect(StrEnum):
-    """What a statement's row count counts."""
-
-    INSERTED = "inserted"
-    DELETED = "deleted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """One statement of a write program."""
-
-    effect: Effect
-    sql: str
+__all__ = ["STAGING", "Effect", "Guard", "Program", "Statement", "write_program"]
 
 
-def write_program(
-    mode: Mode, declared: Table, name: TableName, dialect: str
-) -> tuple[Statement, ...]:
-    """Return the statements that apply staged rows to the target, in order."""
-    match mode:
+def write_program(layout: Layout, name: TableName, dialect: str, *, pipeline: str) -> Program:
+    """Return how staged rows are applied to the target *name*."""
+    grammar = Grammar(dialect)
+    scene = Scene(
+        layout=layout,
+        name=name,
+        companion=companion_name(name) if layout.order else None,
+        grammar=grammar,
+        work=Work(grammar, owner_of(pipeline, name)),
+    )
+    program = _program(scene)
+    if program.duplicates and layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE:
+        return without_duplicates(program, scene)
+    return program
+
+
+def _program(scene: Scene) -> Program:
+    layout = scene.layout
+    match layout.mode:
         case Mode.APPEND:
-            return (_insert(declared, name, dialect),)
+            return append(scene)
         case Mode.TRUNCATE:
-            # DELETE, not TRUNCATE: it belongs to the transaction, so no reader sees an empty table.
-            delete = exp.Delete(this=table(name)).sql(dialect=dialect)
-            return (
-                Statement(effect=Effect.DELETED, sql=delete),
-                _insert(declared, name, dialect),
-            )
-        case Mode.MERGE | Mode.SCD1 | Mode.SCD2:
-            return ()  # not built yet: the plan says so and is not run
-
-
-def _insert(declared: Table, name: TableName, dialect: str) -> Statement:
-    # As text: a plan of hundreds of pipelines builds hundreds of these.
-    names = ", ".join(quoted(each.name, dialect) for each in declared.columns)
-    into, staging = table(name).sql(dialect=dialect), quoted(STAGING, dialect)
-    sql = f"INSERT INTO {into} ({names}) SELECT {names} FROM {staging}"  # noqa: S608  # quoted
-    return Statement(effect=Effect.INSERTED, sql=sql)
+            return truncate(scene)
+        case Mode.MERGE | Mode.SCD1:
+            return ordered_merge(scene) if layout.order else merge(scene)
+        case Mode.SCD2:
+            return event_history(scene) if layout.order else snapshot_history(scene)

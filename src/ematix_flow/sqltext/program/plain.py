@@ -1,0 +1,78 @@
+"""append and truncate: rows are added, or replace all that are there."""
+
+from __future__ import annotations
+
+from ematix_flow.sqltext.program.scene import Scene
+from ematix_flow.sqltext.program.statement import Effect, Program, Statement
+from ematix_flow.sqltext.program.work import STAGING
+
+
+def append(scene: Scene) -> Program:
+    """Add every staged row; with `known_rows`, those that are not there yet."""
+    query = _known_left_out(scene) if scene.layout.known_rows else _all_of(scene)
+    before, after = scene.tables()
+    return Program(
+        staging=scene.work.name(STAGING),
+        before=before,
+        set_run=scene.run.fill,
+        applies=(_insert(scene, query),),
+        takes_all=not scene.layout.known_rows,
+        after=after,
+    )
+
+
+def truncate(scene: Scene) -> Program:
+    """Replace all rows."""
+    before, after = scene.tables()
+    # DELETE, not TRUNCATE: it belongs to the transaction, so no reader sees an empty table.
+    delete = Statement(sql=f"DELETE FROM {scene.target}", effect=Effect.DELETED)
+    return Program(
+        staging=scene.work.name(STAGING),
+        before=before,
+        set_run=scene.run.fill,
+        applies=(delete, _insert(scene, _all_of(scene))),
+        takes_all=True,
+        after=after,
+    )
+
+
+def _insert(scene: Scene, query: str) -> Statement:
+    names = (*scene.layout.given, *scene.audit)
+    return Statement(sql=scene.grammar.insert(scene.target, names, query), effect=Effect.INSERTED)
+
+
+def _chosen(scene: Scene, alias: str) -> str:
+    columns = [scene.grammar.column(alias, name) for name in scene.layout.given]
+    return ", ".join((*columns, *scene.audit.values()))
+
+
+def _all_of(scene: Scene) -> str:
+    return f"SELECT {_chosen(scene, 's')} FROM {scene.staging} AS s"
+
+
+def _known_left_out(scene: Scene) -> str:
+    if scene.layout.keys:
+        return (
+            f"{_all_of(scene)} LEFT JOIN {scene.target} AS t ON {scene.matches('t', 's')} "
+            f"WHERE {scene.is_absent('t')}"
+        )
+    # Without a key a row is known by all it says; of equal rows, as many stay as there are more.
+    grammar, names = scene.grammar, scene.layout.given
+    number = grammar.name("_flow_number")
+
+    def counted(table: str, alias: str) -> str:
+        all_columns = grammar.columns(alias, names)
+        comparable = ", ".join(
+            grammar.comparable(grammar.column(alias, each.name), each.type) for each in scene.given
+        )
+        return (
+            f"(SELECT {all_columns}, ROW_NUMBER() OVER (PARTITION BY {comparable} "
+            f"ORDER BY {comparable}) AS {number} FROM {table} AS {alias})"
+        )
+
+    same = " AND ".join(f"NOT ({grammar.differs('t', 's', column)})" for column in scene.given)
+    return (
+        f"SELECT {_chosen(scene, 's')} FROM {counted(scene.staging, 's')} AS s "
+        f"WHERE NOT EXISTS (SELECT 1 FROM {counted(scene.target, 't')} AS t "
+        f"WHERE t.{number} = s.{number} AND {same})"
+    )

@@ -1,0 +1,79 @@
+"""What a write program consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Effect(StrEnum):
+    """What a statement's row count counts."""
+
+    INSERTED = "inserted"
+    UPDATED = "updated"
+    CLOSED = "closed"
+    DELETED = "deleted"
+    NONE = "none"
+    """Nothing that a user would count: our own tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One statement of a write program.
+
+    :param ops: The changes that it carries out: it must touch as many rows as there are of them.
+    """
+
+    sql: str
+    effect: Effect = Effect.NONE
+    ops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """Keys that vanished from a snapshot go only with consent when they are too many.
+
+    :param living: A query for the number of keys that are there.
+    """
+
+    op: str
+    living: str
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """How staged rows are applied to a target.
+
+    :param staging: The name of the staged rows.
+    :param before: What is created before the transaction: tables of this commit alone.
+    :param set_run: The statement that tells the program its run; parameters: the time of the
+        commit, the run's id, and the time before which history expires.
+    :param duplicates: A query for keys that the input holds more than once.
+    :param set_aside: A query for the rows of such keys, where those are left out of the load.
+    :param computes: What fills the tables of this commit; the target is only read.
+    :param tally: A query for the number of changes of each kind.
+    :param unchanged: A query for the number of staged rows that changed nothing, where a row may
+        be behind several changes.
+    :param takes_all: Whether every staged row must be inserted.
+    :param applies: What changes the target, in order.
+    :param after: What removes the tables of this commit.
+    """
+
+    staging: str
+    applies: tuple[Statement, ...]
+    before: tuple[str, ...] = ()
+    set_run: str | None = None
+    duplicates: str | None = None
+    set_aside: str | None = None
+    computes: tuple[Statement, ...] = ()
+    tally: str | None = None
+    unchanged: str | None = None
+    guard: Guard | None = None
+    takes_all: bool = False
+    after: tuple[str, ...] = ()
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything that runs inside the transaction, in order."""
+        return (*self.computes, *self.applies)

@@ -1,0 +1,289 @@
+"""merge, scd1 and scd2 on every database, from the driver on pre-staged rows."""
+
+from dataclasses import replace
+
+import pytest
+
+from ematix_flow.errors import ContractError, NeedsConsent
+from ematix_flow.spec.modes import HandleDeletes, Mode, OnDuplicateKeys
+from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.spec.types import Boolean, TimestampTZ
+from tests.backends.mode_bench import DAY, HERE, NOW, TABLE, event, moment, row
+
+
+def counts(done):
+    return {name: count for name, count in done.rows.to_json().items() if count and name != "read"}
+
+
+@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD1])
+def test_new_changed_and_unchanged(bench, mode):
+    table = bench(mode)
+    assert counts(table.load([row("1", x="one"), row("2", x="two"), row("3")])) == {"inserted": 3}
+    later = table.load(
+        [row("1", x="one"), row("2", x="TWO"), row("3", x=""), row("4")], now=NOW + DAY
+    )
+    assert counts(later) == {"inserted": 1, "updated": 2, "unchanged": 1}
+    assert table.rows("a", "x", "_batch_id") == [
+        ("1", "one", "r1"),
+        ("2", "TWO", "r2"),
+        ("3", "", "r2"),
+        ("4", None, "r2"),
+    ]
+    again = table.load([row("1", x="one"), row("2", x="TWO")], now=NOW + 2 * DAY)
+    assert counts(again) == {"unchanged": 2}
+
+
+def test_keys_are_compared_by_column(bench):
+    table = bench(Mode.MERGE)
+    table.load([row("a", "bc", n=1), row("ab", "c", n=2)])
+    table.load([row("ab", "c", n=3)])
+    assert table.rows("a", "b", "n") == [("a", "bc", 1), ("ab", "c", 3)]
+
+
+def test_case_and_blanks_are_changes_and_other_keys(bench):
+    table = bench(Mode.MERGE)
+    table.load([row("k", x="a"), row("k ", x="b"), row("K", x="c")])
+    assert counts(table.load([row("k", x="A"), row("k ", x="b "), row("K", x="c")])) == {
+        "updated": 2,
+        "unchanged": 1,
+    }
+    assert table.rows("a", "x") == [("K", "c"), ("k ", "b "), ("k", "A")]
+
+
+def test_update_columns_limit_what_is_compared_and_set(bench):
+    table = bench(Mode.MERGE, update_columns=("n",))
+    table.load([row("1", x="old", n=1), row("2", x="old", n=1)])
+    done = table.load([row("1", x="new", n=2), row("2", x="new", n=1)])
+    assert counts(done) == {"updated": 1, "unchanged": 1}
+    assert table.rows("a", "x", "n") == [("1", "old", 2), ("2", "old", 1)]
+
+
+def test_null_does_not_overwrite_where_it_says_nothing(bench):
+    table = bench(Mode.MERGE, ignore_null_updates=True)
+    table.load([row("1", x="kept", n=1)])
+    assert counts(table.load([row("1", n=2)])) == {"updated": 1}
+    assert counts(table.load([row("1")])) == {"unchanged": 1}
+    assert table.rows("a", "x", "n") == [("1", "kept", 2)]
+
+
+def test_a_snapshot_deletes_what_it_lacks(bench):
+    table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
+    table.load([row(str(n)) for n in range(4)])
+    done = table.load([row("0"), row("1"), row("2", x="!")])
+    assert counts(done) == {"deleted": 1, "updated": 1, "unchanged": 2}
+    assert [a for (a,) in table.rows("a")] == ["0", "1", "2"]
+
+
+def test_a_snapshot_that_came_short_needs_consent(bench):
+    table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
+    table.load([row(str(n)) for n in range(4)])
+    for rows in ([], [row("0")]):
+        with pytest.raises(NeedsConsent, match=r"of the 4 keys of t are missing.*max_delete"):
+            table.load(rows)
+    assert len(table.rows("a")) == 4
+    assert counts(table.load([row("0")], consent=True)) == {"deleted": 3, "unchanged": 1}
+
+
+def test_a_soft_deletion_marks_the_row_until_it_is_back(bench):
+    table = bench(Mode.MERGE, handle_deletes=HandleDeletes.SOFT)
+    table.load([row("1"), row("2"), row("3")])
+    assert counts(table.load([row("1"), row("2")])) == {"deleted": 1, "unchanged": 2}
+    assert counts(table.load([row("1"), row("2")])) == {"unchanged": 2}
+    assert [bool(mark) for _, mark in table.rows("a", "_is_deleted")] == [False, False, True]
+    assert counts(table.load([row("1"), row("2"), row("3")])) == {"updated": 1, "unchanged": 2}
+    assert [bool(mark) for _, mark in table.rows("a", "_is_deleted")] == [False, False, False]
+
+
+def test_rows_may_say_that_they_delete(bench):
+    table = bench(Mode.MERGE, apply_as_deletes="op = 'D'")
+    table.load([row("1", deleted=False), row("2", deleted=False)])
+    done = table.load([row("1", deleted=True), row("9", deleted=True), row("3", deleted=False)])
+    assert counts(done) == {"deleted": 1, "inserted": 1, "unchanged": 1}
+    assert [a for (a,) in table.rows("a")] == ["2", "3"]
+
+
+@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])
+def test_a_key_that_comes_twice_is_refused_and_named(bench, mode):
+    table = bench(mode)
+    rows = [row(str(n), "k") for n in range(7)] * 2
+    with pytest.raises(ContractError, match="7 keys come more than once") as refused:
+        table.load([*rows, row("fine")])
+    assert "a='0', b='k': 2 rows" in str(refused.value.details)
+    assert "... and 2 more" in str(refused.value.details)
+    assert table.rows("a") == []
+
+
+def test_a_key_that_comes_twice_is_set_aside(bench, tmp_path):
+    import pyarrow.parquet as pq
+
+    table = bench(Mode.MERGE, on_duplicate_keys=OnDuplicateKeys.QUARANTINE)
+    done = table.load([row("1", x="p"), row("1", x="q"), row("2")])
+    assert counts(done) == {"inserted": 1, "quarantined": 2}
+    assert [a for (a,) in table.rows("a")] == ["2"]
+    aside = pq.read_table(tmp_path / "quarantine" / "r1-duplicates.parquet").to_pylist()
+    assert sorted(each["x"] for each in aside) == ["p", "q"]
+    assert counts(table.load([row("1", x="r")])) == {"inserted": 1}
+
+
+# History ------------------------------------------------------------------------------------------
+
+VERSIONS = ("a", "x", "valid_from", "valid_to", "is_current")
+
+
+def versions(table):
+    found = table.rows(*VERSIONS)
+    return sorted(
+        ((a, x, moment(start), moment(end), bool(now)) for a, x, start, end, now in found),
+        key=lambda each: (each[0], each[2]),
+    )
+
+
+def test_history_from_snapshots(bench):
+    table = bench(Mode.SCD2)
+    first, second, third = NOW, NOW + DAY, NOW + 2 * DAY
+    assert counts(table.load([row("1", x="p"), row("2")])) == {"inserted": 2}
+    done = table.load([row("1", x="q"), row("2")], now=second)
+    assert counts(done) == {"inserted": 1, "closed": 1, "unchanged": 1}
+    assert counts(table.load([row("1"), row("2", x="")], now=third)) == {"inserted": 2, "closed": 2}
+    assert versions(table) == [
+        ("1", "p", first, second, False),
+        ("1", "q", second, third, False),
+        ("1", None, third, None, True),
+        ("2", None, first, third, False),
+        ("2", "", third, None, True),
+    ]
+
+
+def test_a_key_that_went_and_came_back_unchanged_is_a_new_version(bench):
+    table = bench(Mode.SCD2, handle_deletes=HandleDeletes.HARD)
+    table.load([row("1"), row("2"), row("3")])
+    assert counts(table.load([row("1"), row("2")], now=NOW + DAY)) == {"closed": 1, "unchanged": 2}
+    back = table.load([row("1"), row("2"), row("3")], now=NOW + 2 * DAY)
+    assert counts(back) == {"inserted": 1, "unchanged": 2}
+    assert versions(table)[2:] == [
+        ("3", None, NOW, NOW + DAY, False),
+        ("3", None, NOW + 2 * DAY, None, True),
+    ]
+
+
+def test_a_soft_deletion_is_a_last_version_that_says_so(bench):
+    table = bench(Mode.SCD2, handle_deletes=HandleDeletes.SOFT)
+    table.load([row("1"), row("2"), row("3", x="v")])
+    for days in (1, 2):
+        table.load([row("1"), row("2")], now=NOW + days * DAY)
+    gone = table.rows("a", "x", "is_current", "_is_deleted", where="WHERE a = '3'")
+    assert [(a, x, bool(now), bool(mark)) for a, x, now, mark in gone] == [
+        ("3", "v", False, False),
+        ("3", "v", True, True),
+    ]
+
+
+def test_other_columns_show_their_latest_value_without_a_version(bench):
+    table = bench(Mode.SCD2, compare_columns=("x",))
+    table.load([row("1", x="p", n=1)])
+    assert counts(table.load([row("1", x="p", n=2)], now=NOW + DAY)) == {"updated": 1}
+    assert table.rows("a", "x", "n") == [("1", "p", 2)]
+
+
+def test_a_clock_that_went_back_does_not_turn_history_round(bench):
+    table = bench(Mode.SCD2)
+    table.load([row("1", x="p")])
+    table.load([row("1", x="q")], now=NOW - DAY)
+    (_, _, start, end, _), (_, _, again, _, current) = versions(table)
+    assert start < end == again
+    assert current
+
+
+def test_history_runs_out_of_time(bench):
+    table = bench(Mode.SCD2, ttl=2 * DAY)
+    table.load([row("1"), row("2")])
+    done = table.load([row("2", x="new")], now=NOW + 3 * DAY)
+    assert counts(done) == {"inserted": 1, "closed": 2}
+    over = versions(table)
+    assert over[0] == ("1", None, NOW, NOW + 2 * DAY, False)
+    for _ in range(2):  # safe to run again: the same row says nothing new
+        assert counts(table.load([row("1")], now=NOW + 3 * DAY)) == {"unchanged": 1}
+    assert versions(table) == over
+    assert counts(table.load([row("1", x="new")], now=NOW + 4 * DAY)) == {"inserted": 1}
+
+
+def ordered(bench, **options):
+    return bench(Mode.SCD2, event_timestamp_column="at", apply_as_deletes="op = 'D'", **options)
+
+
+def test_a_late_event_is_spliced_into_history(bench):
+    table = ordered(bench)
+    for each in (event("k", 1, "x"), event("k", 3, "x"), event("k", 2, "y")):
+        table.load([each])
+    at = [NOW + n * DAY for n in range(4)]
+    assert versions(table) == [
+        ("k", "x", at[1], at[2], False),
+        ("k", "y", at[2], at[3], False),
+        ("k", "x", at[3], None, True),
+    ]
+    table.load([event("k", 2.5, "y", deleted=True)])
+    assert versions(table)[1] == ("k", "y", at[2], NOW + 2.5 * DAY, False)
+    assert len(versions(table)) == 3
+
+
+def test_a_snapshot_with_event_times_closes_and_reopens(bench):
+    table = ordered(bench, handle_deletes=HandleDeletes.HARD)
+    rows = [event(a, -5, "x") for a in "abc"]
+    table.load(rows)
+    assert counts(table.load(rows[:2], now=NOW + DAY)) == {"closed": 1, "unchanged": 2}
+    assert counts(table.load(rows[:2], now=NOW + 2 * DAY)) == {"unchanged": 2}
+    back = table.load(rows, now=NOW + 3 * DAY)
+    assert back.rows.inserted == 1
+    assert versions(table)[2:] == [
+        ("c", "x", NOW - 5 * DAY, NOW + DAY, False),
+        ("c", "x", NOW + 3 * DAY, None, True),
+    ]
+    table.load(rows, now=NOW + 4 * DAY)
+    assert len(versions(table)) == 4
+
+
+@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])
+def test_a_table_may_have_a_natural_key_alone(bench, mode):
+    columns = tuple(replace(c, primary_key=False, natural_key=c.primary_key) for c in TABLE.columns)
+    table = bench(mode, table=replace(TABLE, columns=columns))
+    assert table.load([row("1", x="a"), row("2", x="a")]).rows.inserted == 2
+    done = table.load([row("1", x="a"), row("2", x="b")], now=NOW + DAY)
+    assert done.rows.unchanged == 1
+
+
+def test_a_dry_run_counts_and_changes_nothing(bench):
+    table = bench(Mode.MERGE)
+    table.load([row("1", x="p")])
+    done = table.load([row("1", x="q"), row("2")], dry=True)
+    assert counts(done) == {"inserted": 1, "updated": 1}
+    assert table.rows("a", "x") == [("1", "p")]
+    assert counts(table.load([row("1", x="q"), row("2")])) == {"inserted": 1, "updated": 1}
+
+
+def test_rows_that_are_read_again_are_not_added_again(bench):
+    unkeyed = Table(name=TableName(name="t"), location=HERE, columns=TABLE.columns[2:])
+    table = bench(Mode.APPEND, table=unkeyed)
+    table.layout = type(table.layout)(
+        table=table.layout.table,
+        mode=Mode.APPEND,
+        given=("x", "n"),
+        known_rows=True,
+        audit=table.layout.audit,
+    )
+    table.load([{"x": "a", "n": 1}, {"x": "a", "n": 1}, {"x": None, "n": None}])
+    again = [{"x": "a", "n": 1}] * 3 + [{"x": None, "n": None}, {"x": "A", "n": 1}]
+    assert counts(table.load(again)) == {"inserted": 2, "unchanged": 3}
+    assert len(table.rows("x")) == 5
+
+
+def test_a_declared_mark_is_used(bench):
+    marked = Table(
+        name=TableName(name="t"),
+        location=HERE,
+        columns=(*TABLE.columns, Column(name="deleted_at", type=TimestampTZ(), nullable=True)),
+    )
+    table = bench(Mode.MERGE, table=marked, handle_deletes=HandleDeletes.SOFT)
+    table.load([row("1"), row("2"), row("3")])
+    table.load([row("1"), row("2")], now=NOW + DAY)
+    assert [moment(at) for _, at in table.rows("a", "deleted_at")] == [None, None, NOW + DAY]
+    assert not any(isinstance(each.type, Boolean) for each in table.layout.table.columns)
