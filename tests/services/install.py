@@ -56,7 +56,7 @@ def apt_install(packages: Sequence[str], *, stamps: Path, why: str) -> None:
     with exclusive(stamps / "apt.lock"):
         _update_lists(apt, stamp=stamps / "apt-updated", env=quiet)
         install = [apt, *wait, "install", "-y", "--no-install-recommends", *packages]
-        _run(install, why=f"{why} and {command} failed", env=quiet)
+        run_installer(install, why=f"{why} and {command} failed", env=quiet)
 
 
 def _update_lists(apt: str, *, stamp: Path, env: Mapping[str, str]) -> None:
@@ -64,13 +64,13 @@ def _update_lists(apt: str, *, stamp: Path, env: Mapping[str, str]) -> None:
     fresh = stamp.exists() and stamp.read_text() == boot_id()
     if fresh and any(APT_LISTS.glob("*_Packages*")):
         return
-    _run([apt, "update"], why="apt-get update failed", env=env)
+    run_installer([apt, "update"], why="apt-get update failed", env=env)
     stamp.write_text(boot_id())
 
 
 def maven_jars(pom: Path, into: Path, *, maven: Path) -> None:
     """Copy the dependencies of `pom`, and theirs, into a folder."""
-    _run(
+    run_installer(
         [
             *("nice", "-n", "10", str(maven), "--quiet", "--batch-mode", "--file", str(pom)),
             *("dependency:copy-dependencies", f"-DoutputDirectory={into}"),
@@ -88,7 +88,7 @@ def go_install(package: str, into: Path) -> None:
     go = find_program("go", "/usr/local/go/bin")
     if go is None:
         raise CannotInstall(f"go is not on this machine, needed to compile {package}")
-    _run(
+    run_installer(
         ["nice", "-n", "10", str(go), "install", "-ldflags=-s -w", package],
         why=f"go could not compile {package}",
         # No C compiler needed, and the binary runs wherever the cache is carried to.
@@ -104,7 +104,8 @@ def python_client(module: str, requirement: str) -> Any:
         raise CannotInstall(f"{missing}; pip install '{requirement}'") from missing
 
 
-def _run(argv: Sequence[str], *, why: str, env: Mapping[str, str] | None = None) -> None:
+def run_installer(argv: Sequence[str], *, why: str, env: Mapping[str, str] | None = None) -> None:
+    """Run a program to its end; `CannotInstall` with its last words if it fails."""
     done = subprocess.run(
         argv,
         env={**os.environ, **(env or {})},

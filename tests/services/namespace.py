@@ -86,8 +86,12 @@ def mariadb_database(server: Running) -> Iterator[Database]:
             # A client that a failed test left in a transaction holds the drop up without end.
             cursor.execute("select id from information_schema.processlist where db = %s", (name,))
             for (client_id,) in cursor.fetchall():
-                cursor.execute("kill soft %s", (client_id,))
+                cursor.execute("kill %s", (client_id,))
             cursor.execute(f"drop database if exists `{name}`")
+
+
+# It speaks the same language.
+mysql_database = mariadb_database
 
 
 @contextmanager

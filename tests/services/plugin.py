@@ -1,4 +1,4 @@
-"""Pytest fixtures for real servers: `postgres`, `mariadb`, `kafka`, `s3`.
+"""Pytest fixtures for real servers: `postgres`, `mariadb`, `mysql`, `kafka`, `s3`.
 
 Loaded with `-p tests.services.plugin` or by `pytest_plugins` in the root conftest. The servers
 stay up after the run and the next run finds them; in CI, or with
@@ -85,6 +85,11 @@ def mariadb() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
+def mysql() -> Iterator[Running]:
+    yield from _leased("mysql")
+
+
+@pytest.fixture(scope="session")
 def kafka() -> Iterator[Running]:
     yield from _leased("kafka")
 
@@ -103,6 +108,12 @@ def postgres_database(postgres: Running) -> Iterator[Database]:
 @pytest.fixture
 def mariadb_database(mariadb: Running) -> Iterator[Database]:
     with namespace.mariadb_database(mariadb) as database:
+        yield database
+
+
+@pytest.fixture
+def mysql_database(mysql: Running) -> Iterator[Database]:
+    with namespace.mysql_database(mysql) as database:
         yield database
 
 

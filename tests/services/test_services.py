@@ -19,7 +19,7 @@ from tests.services.service import Running
 pytestmark = pytest.mark.services
 
 
-@pytest.fixture(params=["postgres", "mariadb", "kafka", "s3"])
+@pytest.fixture(params=["postgres", "mariadb", "mysql", "kafka", "s3"])
 def running(request: pytest.FixtureRequest) -> Running:
     server: Running = request.getfixturevalue(request.param)
     return server
@@ -71,7 +71,31 @@ def test_a_postgres_database_is_dropped_even_with_a_slot_and_a_client(
     left_open.close()
 
 
-# MariaDB
+# MariaDB and MySQL
+
+
+def test_mysql_is_genuine(mysql_database: Database) -> None:
+    server = mysql_database.server
+    with _mariadb(server, database=mysql_database.name) as connection:
+        cursor = connection.cursor()
+        cursor.execute("create table t (word varchar(20) collate utf8mb4_0900_bin)")
+        cursor.execute("insert into t values ('größer 🙂')")
+        connection.commit()
+        cursor.execute("select word, version() from t")
+        word, version = cursor.fetchone()
+        assert word == "größer 🙂"
+        assert "mariadb" not in version.lower()
+        cursor.execute("select @@log_bin, @@gtid_mode, @@secure_file_priv")
+        assert cursor.fetchone() == (1, "ON", "NULL")
+
+
+@pytest.mark.parametrize(
+    ("user", "password"), [("flow", "wrong"), ("flow", ""), ("root", ""), ("", "")]
+)
+def test_mysql_refuses_strangers(mysql: Running, user: str, password: str) -> None:
+    pymysql = required("pymysql", "pymysql")
+    with pytest.raises(pymysql.OperationalError, match=r"Access denied|not allowed to connect"):
+        _mariadb(mysql, user=user, password=password)
 
 
 def test_mariadb_round_trip(mariadb_database: Database) -> None:

@@ -45,7 +45,7 @@ def change_type(
     match dialect:
         case "sqlite":
             return None
-        case "mysql":
+        case "mysql" | "mariadb":
             return f"{alter} MODIFY COLUMN {name} {type_name}{'' if nullable else ' NOT NULL'}"
         case "postgres":
             using = f" USING CAST({name} AS {type_name})" if converted else ""
@@ -64,7 +64,7 @@ def set_nullable(
     match dialect:
         case "sqlite":
             return None
-        case "mysql":
+        case "mysql" | "mariadb":
             return f"{alter} MODIFY COLUMN {name} {type_name}{'' if nullable else ' NOT NULL'}"
         case _:
             return f"{alter} ALTER COLUMN {name} {'DROP' if nullable else 'SET'} NOT NULL"

@@ -9,15 +9,15 @@ from sqlglot import exp
 
 from ematix_flow.errors import NotSupported
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sqltext.dialect_names import grammar_of
+from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.identifiers import table as table_node
 from ematix_flow.sqltext.type_names import held_columns
-from ematix_flow.sqltext.type_table import MYSQL_COLLATION
+from ematix_flow.sqltext.type_table import COLLATIONS
 
 _LAKES = ("delta", "iceberg")
 # A commit is a transaction, which only InnoDB has; text is compared as it is.
-_MYSQL_OPTIONS = f" ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE={MYSQL_COLLATION}"
+_MYSQL_OPTIONS = " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE={}"
 _MYSQL_KEY_BYTES = 3072
 _MYSQL_ROW_BYTES = 65_535
 _VARCHAR = re.compile(r"VARCHAR\((\d+)\)")
@@ -48,13 +48,13 @@ def create_table(table: Table, name: TableName, dialect: str) -> str:
         listed = ", ".join(definitions)
         return f"CREATE TABLE IF NOT EXISTS {target} ({listed}) USING {dialect}{partitioned}"
     _refuse_partitions(table, dialect)
-    if dialect == "mysql":
-        _require_short_row(held)
+    if is_mysql(dialect):
+        _require_short_row(held, dialect)
     for kind, names in _keys(table):
-        if dialect == "mysql":
-            _require_short_key(names, held)
+        if is_mysql(dialect):
+            _require_short_key(names, held, dialect)
         definitions.append(f"{kind} ({_listed(names, grammar)})")
-    options = _MYSQL_OPTIONS if dialect == "mysql" else ""
+    options = _MYSQL_OPTIONS.format(COLLATIONS[dialect]) if is_mysql(dialect) else ""
     return f"CREATE TABLE IF NOT EXISTS {target} ({', '.join(definitions)}){options}"
 
 
@@ -91,23 +91,23 @@ def _refuse_unique(table: Table, dialect: str) -> None:
         )
 
 
-def _require_short_key(names: Iterable[str], held: dict[str, str]) -> None:
+def _require_short_key(names: Iterable[str], held: dict[str, str], dialect: str) -> None:
     sizes = _text_bytes({name: held[name] for name in names})
     # No other type of a key has more than 255 bytes, and none of those comes near the limit.
     if (total := sum(sizes.values())) > _MYSQL_KEY_BYTES:
         raise NotSupported(
-            f"the key with {', '.join(sizes)} has {total:,} bytes in mysql, which allows "
+            f"the key with {', '.join(sizes)} has {total:,} bytes in {dialect}, which allows "
             f"{_MYSQL_KEY_BYTES:,} (four for each character)",
             hint="declare shorter String[n]",
         )
 
 
-def _require_short_row(held: dict[str, str]) -> None:
+def _require_short_row(held: dict[str, str], dialect: str) -> None:
     sizes = _text_bytes(held)
     if (total := sum(sizes.values())) > _MYSQL_ROW_BYTES:
         raise NotSupported(
-            f"{', '.join(sizes)} have {total:,} bytes in mysql, which allows {_MYSQL_ROW_BYTES:,} "
-            "in a row (four for each character)",
+            f"{', '.join(sizes)} have {total:,} bytes in {dialect}, which allows "
+            f"{_MYSQL_ROW_BYTES:,} in a row (four for each character)",
             hint="declare the long ones as Text, which is stored apart",
         )
 
@@ -115,3 +115,26 @@ def _require_short_row(held: dict[str, str]) -> None:
 def _text_bytes(held: dict[str, str]) -> dict[str, int]:
     lengths = {name: _VARCHAR.match(text) for name, text in held.items()}
     return {name: 4 * int(match[1]) for name, match in lengths.items() if match}
+
+
+def staging_table(table: Table, relation: str, dialect: str) -> str:
+    """Return what creates an ordinary table for staged rows, for who has no other.
+
+    Everything may be NULL in it, and it has no key.
+    """
+    grammar = grammar_of(dialect)
+    definitions = ", ".join(
+        f"{quoted(column.name, grammar)} {held.type_name}"
+        for column, held in zip(table.columns, held_columns(table, dialect), strict=True)
+    )
+    options = _MYSQL_OPTIONS.format(COLLATIONS[dialect]) if is_mysql(dialect) else ""
+    return f"CREATE TABLE {quoted(relation, grammar)} ({definitions}){options}"
+
+
+def staging_index(table: Table, relation: str, dialect: str) -> str | None:
+    """Return what indexes staged rows by the merge keys, which may repeat."""
+    if not table.merge_keys:
+        return None
+    grammar = grammar_of(dialect)
+    keys = _listed(table.merge_keys, grammar)
+    return f"ALTER TABLE {quoted(relation, grammar)} ADD INDEX ({keys})"

@@ -23,6 +23,7 @@ from ematix_flow.spec.types import (
     Struct,
     Text,
 )
+from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.type_table import JSON_HOLDER, NOTES, spelling
 
@@ -32,8 +33,6 @@ _MYSQL_KEY_LONGEST = 3072 // 4
 # A row has at most 65,535 bytes, so a longer VARCHAR cannot exist.
 _MYSQL_VARCHAR_LONGEST = 65_535 // 4
 _MYSQL_MOST_DECIMALS = 30
-# No collation that MySQL and MariaDB share compares them.
-_MYSQL_PADS = "blanks at its end do not count"
 
 _POSTGRES_VARCHAR_LONGEST = 10_485_760
 
@@ -41,6 +40,7 @@ _POSTGRES_VARCHAR_LONGEST = 10_485_760
 _NO_KEY: dict[str, tuple[type[DataType], ...]] = {
     "postgres": (JSON,),
     "mysql": (JSON, JSONB, Array, Struct),
+    "mariadb": (JSON, JSONB, Array, Struct),
     "duckdb": (Array, Struct),
 }
 
@@ -119,8 +119,8 @@ def _held(kind: DataType, dialect: str, *, key: bool) -> Held:
         )
     if held_as_json(kind, dialect):
         return Held(JSON_HOLDER[dialect], "as JSON")
-    if dialect == "mysql":
-        return _held_by_mysql(kind, key=key)
+    if is_mysql(dialect):
+        return _held_by_mysql(kind, dialect, key=key)
     if dialect == "postgres" and isinstance(kind, String) and _is_too_long_for_postgres(kind):
         return Held(
             _spelt(kind, dialect), "as TEXT: the length is judged before the row is written"
@@ -128,33 +128,30 @@ def _held(kind: DataType, dialect: str, *, key: bool) -> Held:
     return Held(_spelt(kind, dialect), NOTES.get((type(kind), dialect)))
 
 
-def _held_by_mysql(kind: DataType, *, key: bool) -> Held:
-    usual = Held(_spelt(kind, "mysql"), NOTES.get((type(kind), "mysql")))
+def _held_by_mysql(kind: DataType, dialect: str, *, key: bool) -> Held:
+    usual = Held(_spelt(kind, dialect), NOTES.get((type(kind), dialect)))
     match kind:
         case Numeric(_, scale) if scale > _MYSQL_MOST_DECIMALS:
             raise NotSupported(
-                f"{kind} cannot be held by mysql, whose decimals have at most "
+                f"{kind} cannot be held by {dialect}, whose decimals have at most "
                 f"{_MYSQL_MOST_DECIMALS} digits after the point",
                 hint="declare fewer, and ROUND in the query",
             )
         case Text() if key:
-            short = _spelt(String(_MYSQL_KEY_LENGTH), "mysql")
-            note = f"as VARCHAR({_MYSQL_KEY_LENGTH}), binary collation, because it is a key"
-            return Held(short, f"{note}; {_MYSQL_PADS}")
+            short = _spelt(String(_MYSQL_KEY_LENGTH), dialect)
+            return Held(short, f"as VARCHAR({_MYSQL_KEY_LENGTH}), because it is a key")
         case Bytes() if key:
             short = f"VARBINARY({_MYSQL_KEY_LENGTH})"
             return Held(short, f"as {short}, because it is a key")
         case String(length) if key and length > _MYSQL_KEY_LONGEST:
             raise NotSupported(
-                f"{kind} cannot be a key in mysql, whose keys have at most "
+                f"{kind} cannot be a key in {dialect}, whose keys have at most "
                 f"{_MYSQL_KEY_LONGEST} characters",
                 hint=f"declare at most String[{_MYSQL_KEY_LONGEST}]",
             )
-        case String() if key:
-            return Held(usual.type_name, _MYSQL_PADS)
         case String(length) if length > _MYSQL_VARCHAR_LONGEST:
             note = "as LONGTEXT: the length is judged before the row is written"
-            return Held(_spelt(Text(), "mysql"), note)
+            return Held(_spelt(Text(), dialect), note)
         case _:
             return usual
 

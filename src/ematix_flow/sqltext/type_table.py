@@ -29,13 +29,15 @@ from ematix_flow.spec.types import (
     TimestampTZ,
 )
 
-DIALECTS = ("spark", "postgres", "mysql", "sqlite", "duckdb", "delta", "iceberg")
+DIALECTS = ("spark", "postgres", "mysql", "mariadb", "sqlite", "duckdb", "delta", "iceberg")
 
-# MySQL and MariaDB both know it, and it tells `a` from `A`.
-MYSQL_COLLATION = "utf8mb4_bin"
-_BINARY = f"CHARACTER SET utf8mb4 COLLATE {MYSQL_COLLATION}"
-_LONGTEXT = f"LONGTEXT {_BINARY}"
-_VARCHAR = f"VARCHAR({{length}}) {_BINARY}"
+# They tell `a` from `A` and from `a `. The collation that both servers know, utf8mb4_bin, does
+# not see blanks at the end.
+COLLATIONS: Mapping[str, str] = MappingProxyType(
+    {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
+)
+_LONGTEXT = "LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}"
+_VARCHAR = "VARCHAR({length}) CHARACTER SET utf8mb4 COLLATE {collation}"
 _CHAR_36 = "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin"
 
 _DEC = "DECIMAL({precision},{scale})"
@@ -44,7 +46,8 @@ _NUM_TEXT = "NUMERIC_TEXT({precision},{scale})"
 
 _TZ = "TIMESTAMP WITH TIME ZONE"
 
-# Columns in the order of DIALECTS.
+# Columns in the order of DIALECTS, but for MariaDB, which has the types of MySQL.
+_COLUMNS = tuple(dialect for dialect in DIALECTS if dialect != "mariadb")
 _ROWS: dict[type[DataType], tuple[str, str, str, str, str, str, str]] = {
     SmallInt: ("SMALLINT", "SMALLINT", "SMALLINT", "SMALLINT", "SMALLINT", "SMALLINT", "INT"),
     Integer: ("INT", "INTEGER", "INT", "INTEGER", "INTEGER", "INT", "INT"),
@@ -72,13 +75,14 @@ _ROWS: dict[type[DataType], tuple[str, str, str, str, str, str, str]] = {
 
 # What a column becomes that holds arrays or structs as JSON.
 JSON_HOLDER: Mapping[str, str] = MappingProxyType(
-    {"postgres": "JSONB", "mysql": "JSON", "sqlite": "JSON_TEXT"}
+    {"postgres": "JSONB", "mysql": "JSON", "mariadb": "JSON", "sqlite": "JSON_TEXT"}
 )
 
 NOTES: Mapping[tuple[type[DataType], str], str] = MappingProxyType(
     {
         (SmallInt, "iceberg"): "as INT: Iceberg has no 16-bit integer",
         (Float, "mysql"): "as DOUBLE: MySQL shows only six digits of a FLOAT",
+        (Float, "mariadb"): "as DOUBLE: MariaDB shows only six digits of a FLOAT",
         (String, "sqlite"): "as TEXT: the length is judged before the row is written",
         (String, "duckdb"): "as VARCHAR: the length is judged before the row is written",
         (String, "delta"): "as STRING: the length is judged before the row is written",
@@ -88,7 +92,10 @@ NOTES: Mapping[tuple[type[DataType], str], str] = MappingProxyType(
         (Timestamp, "sqlite"): "as canonical text: SQLite has no times",
         (TimestampTZ, "sqlite"): "as canonical text in UTC: SQLite has no times",
         (TimestampTZ, "mysql"): "as DATETIME(6) in UTC: a MySQL TIMESTAMP ends in 2038",
+        (TimestampTZ, "mariadb"): "as DATETIME(6) in UTC: a MariaDB TIMESTAMP ends in 2038",
         (JSON, "mysql"): "as LONGTEXT: MySQL's JSON would round numbers and reorder keys",
+        (JSON, "mariadb"): "as LONGTEXT",
+        (JSONB, "mariadb"): "as text that is checked to be JSON",
         (JSONB, "mysql"): "as JSON: numbers become 64-bit, keys are reordered",
         (JSONB, "postgres"): "keys are reordered, and of duplicate keys the last is kept",
         (JSON, "sqlite"): "as text",
@@ -100,6 +107,7 @@ NOTES: Mapping[tuple[type[DataType], str], str] = MappingProxyType(
         (JSON, "iceberg"): "as text",
         (JSONB, "iceberg"): "as text",
         (UUID, "mysql"): "as text of 36 characters",
+        (UUID, "mariadb"): "as text of 36 characters",
         (UUID, "sqlite"): "as text",
         (UUID, "delta"): "as text",
         (UUID, "iceberg"): "as text",
@@ -109,4 +117,5 @@ NOTES: Mapping[tuple[type[DataType], str], str] = MappingProxyType(
 
 def spelling(kind: type[DataType], dialect: str) -> str:
     """Return the spelling of a plain type, with `{length}`, `{precision}`, `{scale}` open."""
-    return _ROWS[kind][DIALECTS.index(dialect)]
+    text = _ROWS[kind][_COLUMNS.index("mysql" if dialect == "mariadb" else dialect)]
+    return text.replace("{collation}", COLLATIONS.get(dialect, ""))

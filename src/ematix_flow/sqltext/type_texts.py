@@ -35,7 +35,7 @@ from ematix_flow.spec.types import (
     Timestamp,
     TimestampTZ,
 )
-from ematix_flow.sqltext.dialect_names import grammar_of
+from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
 from ematix_flow.sqltext.type_table import spelling
 
 _MICROSECONDS = 6
@@ -116,7 +116,7 @@ def numeric_in_sqlite(text: str) -> bool:
 def _meaning(parsed: exp.DataType, dialect: str) -> DataType | None:
     kind = parsed.this
     sizes = [int(each.name) for each in parsed.expressions if each.name.isdigit()]
-    if dialect == "mysql" and (special := _meaning_in_mysql(kind, sizes)) is not None:
+    if is_mysql(dialect) and (special := _meaning_in_mysql(kind, sizes)) is not None:
         return special
     if kind in (DType.DECIMAL, DType.VARCHAR):
         return _sized(kind, sizes, dialect)
@@ -164,7 +164,7 @@ def _numeric(precision: int, scale: int = 0) -> Numeric | None:
 
 def _time(sizes: list[int], dialect: str, *, zoned: bool) -> DataType:
     # MySQL's DATETIME alone has whole seconds; elsewhere nothing said is microseconds.
-    usual = 0 if dialect == "mysql" else _MICROSECONDS
+    usual = 0 if is_mysql(dialect) else _MICROSECONDS
     decimals = sizes[0] if sizes else usual
     if decimals < _MICROSECONDS:
         return CoarseTime(decimals, zoned)

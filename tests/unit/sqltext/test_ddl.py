@@ -41,9 +41,9 @@ ORDERS = table(
         (
             "mysql",
             "CREATE TABLE IF NOT EXISTS `s`.`t` (`id` BIGINT NOT NULL, "
-            "`mail` VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, "
+            "`mail` VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL, "
             "`paid` DECIMAL(10,2), PRIMARY KEY (`id`), UNIQUE (`mail`), UNIQUE (`mail`, `paid`)) "
-            "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+            "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_bin",
         ),
     ],
 )

@@ -140,26 +140,26 @@ def test_what_is_unusual_is_said(kind, dialect, expected):
     assert held_as(Column(name="c", type=kind), dialect) == expected
 
 
-BINARY = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
-PADDED = "blanks at its end do not count"
-AS_VARCHAR = f"as VARCHAR(255), binary collation, because it is a key; {PADDED}"
+EXACT = {
+    "mysql": "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin",
+    "mariadb": "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+}
+AS_VARCHAR = "as VARCHAR(255), because it is a key"
 
 
+@pytest.mark.parametrize("dialect", ["mysql", "mariadb"])
 @pytest.mark.parametrize(
     ("kind", "name", "note"),
     [
-        (
-            Text(),
-            f"VARCHAR(255) {BINARY}",
-            AS_VARCHAR,
-        ),
-        (String(20), f"VARCHAR(20) {BINARY}", PADDED),
+        (Text(), "VARCHAR(255) {exact}", AS_VARCHAR),
+        (String(20), "VARCHAR(20) {exact}", None),
         (Bytes(), "VARBINARY(255)", "as VARBINARY(255), because it is a key"),
         (UUID(), "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", "as text of 36 characters"),
     ],
 )
-def test_keys_of_mysql_have_a_length_and_tell_cases_apart(kind, name, note):
-    assert held_as(Column(name="c", type=kind, primary_key=True), "mysql") == Held(name, note)
+def test_keys_of_mysql_have_a_length_and_tell_cases_and_blanks_apart(dialect, kind, name, note):
+    held = held_as(Column(name="c", type=kind, primary_key=True), dialect)
+    assert held == Held(name.format(exact=EXACT[dialect]), note)
 
 
 def test_a_unique_column_and_a_merge_key_are_keys_too():

@@ -1,0 +1,163 @@
+"""Opening a MySQL or MariaDB database: in UTC, read-only where nothing is to be written."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.impl.mysql.failures import NOT_ENCRYPTED, Failure, number_of, translating
+from ematix_flow.backends.impl.mysql.parameters import as_percent_s
+from ematix_flow.backends.impl.mysql.server import Server
+from ematix_flow.errors import TargetError
+from ematix_flow.sqltext.type_table import COLLATIONS
+
+# The driver says nothing of its types.
+Connection: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purpose:
+    """What a session is for.
+
+    :param lock_seconds: How long to wait for a lock.
+    :param most_seconds: How long a query may take; None where it takes its time.
+    :param as_text: Whether values are given as the server sends them: text, or bytes.
+    """
+
+    lock_seconds: int
+    most_seconds: int | None = None
+    writes: bool = False
+    as_text: bool = False
+
+
+# Looking at metadata waits for nobody long: whoever alters a table holds it exclusively.
+LOOKING = Purpose(lock_seconds=10, most_seconds=60)
+# A query over much data takes its time; the user's server may have a limit of its own.
+READING = Purpose(lock_seconds=60, as_text=True)
+# Another commit of the same pipeline holds the fence for as long as it takes.
+WRITING = Purpose(lock_seconds=300, writes=True)
+
+# A value that does not fit is an error, whatever the server's own mode; a 0 stays a 0.
+_WRITING_MODE = (
+    "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+    "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
+)
+# How long the server waits for us to take the next rows while we are busy with the last ones.
+_PATIENCE_SECONDS = 3600
+
+
+@contextmanager
+def opened(server: Server, purpose: Purpose, failure: Failure) -> Iterator[Connection]:
+    """Connect; every statement is its own transaction until a `START TRANSACTION`.
+
+    :param purpose: `LOOKING`, `READING` or `WRITING`.
+    :param failure: What goes wrong is the source's fault or the target's.
+    """
+    with translating(server, failure), closing(_connect(server, purpose)) as database:
+        for statement in _settings(purpose, dialect_of(database)):
+            fetch(database, statement)
+        yield database
+
+
+def fetch(
+    database: Connection, sql: str, parameters: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
+    """Run one query with `?` parameters and return its rows."""
+    with database.cursor() as cursor:
+        run(cursor, sql, parameters)
+        return list(cursor.fetchall())
+
+
+def run(cursor: Any, sql: str, parameters: Sequence[object] = ()) -> None:
+    """Execute one statement with `?` parameters."""
+    if parameters:
+        cursor.execute(as_percent_s(sql), tuple(parameters))
+    else:
+        cursor.execute(sql)
+
+
+def dialect_of(database: Connection) -> str:
+    """Tell MariaDB from MySQL, by the name in its version."""
+    return "mariadb" if "mariadb" in str(database.get_server_info()).lower() else "mysql"
+
+
+@cache
+def dialect_at(server: Server) -> str:
+    """Ask the server which of the two it is, once."""
+    with translating(server, TargetError), closing(_connect(server, LOOKING)) as database:
+        return dialect_of(database)
+
+
+def _settings(purpose: Purpose, dialect: str) -> Iterator[str]:
+    chosen = {
+        "time_zone": "'+00:00'",
+        "lock_wait_timeout": purpose.lock_seconds,
+        "innodb_lock_wait_timeout": purpose.lock_seconds,
+        "net_write_timeout": _PATIENCE_SECONDS,
+        "net_read_timeout": _PATIENCE_SECONDS,
+    }
+    if purpose.most_seconds is not None:
+        if dialect == "mariadb":
+            chosen["max_statement_time"] = purpose.most_seconds
+        else:
+            chosen["max_execution_time"] = purpose.most_seconds * 1000
+    if purpose.writes:
+        chosen["sql_mode"] = f"'{_WRITING_MODE}'"
+    yield "SET SESSION " + ", ".join(f"{name} = {value}" for name, value in chosen.items())
+    if purpose.writes:
+        # What has no column's collation, such as CAST(... AS CHAR), compares exactly too.
+        yield f"SET NAMES utf8mb4 COLLATE {COLLATIONS[dialect]}"
+    else:
+        yield "SET SESSION TRANSACTION READ ONLY"
+
+
+def _connect(server: Server, purpose: Purpose) -> Connection:
+    try:
+        import pymysql  # type: ignore[import-untyped]  # no stubs
+        from pymysql.constants import CLIENT  # type: ignore[import-untyped]
+        from pymysql.converters import conversions, encoders  # type: ignore[import-untyped]
+    except ImportError as error:
+        missing_driver("mysql", "PyMySQL", error)
+    place = {"unix_socket": server.host} if server.host.startswith("/") else {"host": server.host}
+    connect = partial(
+        pymysql.connect,
+        **place,
+        port=server.port,
+        user=server.user,
+        password=server.password or "",
+        database=server.database,
+        charset="utf8mb4" if purpose.writes else server.charset,
+        connect_timeout=server.connect_seconds,
+        # What a server that went away without a word would otherwise cost: for ever.
+        read_timeout=None if purpose.most_seconds is None else 2 * purpose.most_seconds,
+        autocommit=True,
+        # An UPDATE counts the rows it finds, as everywhere else.
+        client_flag=CLIENT.FOUND_ROWS,
+        local_infile=purpose.writes and server.local_infile,
+        conv=encoders if purpose.as_text else conversions,
+    )
+    if server.ssl_mode == "DISABLED":
+        return connect(ssl_disabled=True)
+    try:
+        return connect(ssl=_encryption(server.ssl_mode, server.ssl_ca))
+    except pymysql.err.OperationalError as error:
+        if server.ssl_mode != "PREFERRED" or number_of(error) != NOT_ENCRYPTED:
+            raise
+        return connect(ssl_disabled=True)
+
+
+@cache  # reading the authorities of this machine takes longer than to connect
+def _encryption(mode: str, authority: str | None) -> ssl.SSLContext:
+    if mode in ("VERIFY_CA", "VERIFY_IDENTITY"):
+        context = ssl.create_default_context(cafile=authority)
+        context.check_hostname = mode == "VERIFY_IDENTITY"
+        return context
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
