@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,9 @@ def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
 
     :param file: Where the rows go, as Parquet; written whole or not at all.
     """
-    suspects = [each for each in staged.files if has_verdict(each)]
+    # The tasks that fill a table have kept such rows apart.
+    apart = staged.table.aside if staged.table else ()
+    suspects = [*apart, *(each for each in staged.files if has_verdict(each))]
     if not contract.may_set_aside or not suspects:
         return SetAside(staged=staged)
     import pyarrow.parquet as pq
@@ -64,7 +66,8 @@ def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
         return SetAside(staged=staged)
     _make_durable(unfinished, file)
     files = tuple(kept.get(each, each) for each in staged.files)
-    return SetAside(staged=StagedRows(files=files, rows=staged.rows - moved), rows=moved, file=file)
+    left = replace(staged, files=files, rows=staged.rows - moved)
+    return SetAside(staged=left, rows=moved, file=file)
 
 
 def _split(source: Path, good: Path) -> Iterator[Table]:

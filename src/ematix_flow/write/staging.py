@@ -1,26 +1,27 @@
 """Staging: rows that are durable, judged, and not yet anyone's business.
 
-Spark's own commit protocol decides which task attempts count, so a retried or
-speculative task adds nothing. What was written is read back from the footers alone.
+A target that can takes them in a table of its own (see `staging_table`). For the others they
+lie in Parquet files: there Spark's own commit protocol decides which task attempts count, so a
+retried or speculative task adds nothing. What was written is read back from the footers alone.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ematix_flow.errors import ContractError, EngineError
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import BrokenRow, StagedRows, StagingTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 from ematix_flow.write.plain_schema import plain_schema
+from ematix_flow.write.staging_table import naming_columns, stage_in_table
+from ematix_flow.write.staging_task import SAMPLES, named_row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,26 @@ class StagingArea:
         return len(left)
 
 
-def stage(frame: DataFrame, folder: Path, *, counted: bool) -> StagedRows:
+def stage(
+    frame: DataFrame,
+    folder: Path,
+    contract: Contract,
+    *,
+    counted: bool,
+    table: StagingTable | None = None,
+) -> StagedRows:
     """Run the job and return what is durable now.
 
     :param counted: Let the job count its rows, and compare: an engine that writes to another disk
         than ours would otherwise look like a load of no rows.
+    :param table: Where the target wants its rows; None for files in *folder*.
     """
+    if table is not None:
+        return stage_in_table(frame, table, contract, folder / "aside")
+    return _stage_in_files(frame, folder, counted=counted)
+
+
+def _stage_in_files(frame: DataFrame, folder: Path, *, counted: bool) -> StagedRows:
     import pyarrow.parquet as pq
 
     rows = folder / "rows"
@@ -82,9 +97,39 @@ def require_clean(staged: StagedRows, contract: Contract) -> None:
 
     Rows that are to be set aside stop nothing.
     """
+    in_table = staged.table is not None
+    count, samples = _told_by_tasks(staged) if in_table else _found_in_files(staged, contract)
+    if count:
+        refuse_broken(count, samples, staged.rows, contract)
+
+
+def refuse_broken(
+    count: int, samples: Sequence[BrokenRow], rows: int, contract: Contract
+) -> NoReturn:
+    """Refuse a load of *rows* of which *count* break a rule."""
+    lines = [
+        f"  row {each.row}: {contract.rule(each.rule).describe(each.value)}" for each in samples
+    ]
+    if count > len(samples):
+        lines.append(f"  ... and {count - len(samples):,} more")
+    raise ContractError(
+        f"{count:,} of {rows:,} rows break the declaration of {contract.table.name}; "
+        "nothing was written",
+        where=contract.table.location,
+        details="\n".join(lines),
+        hint=contract.rule(samples[0].rule).remedy,
+    )
+
+
+def _told_by_tasks(staged: StagedRows) -> tuple[int, tuple[BrokenRow, ...]]:
+    assert staged.table is not None
+    return staged.table.broken, staged.table.samples
+
+
+def _found_in_files(staged: StagedRows, contract: Contract) -> tuple[int, tuple[BrokenRow, ...]]:
     suspects = [file for file in staged.files if has_verdict(file)]
     if not suspects:
-        return
+        return 0, ()
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
@@ -92,29 +137,12 @@ def require_clean(staged: StagedRows, contract: Contract) -> None:
     schema = plain_schema(pq.read_schema(suspects[0]))
     dataset = ds.dataset(suspects, format="parquet", schema=schema)
     bad = dataset.filter(pc.field(RULE_COLUMN).is_valid() & ~_set_aside(contract))
-    samples = bad.head(_SAMPLES).to_pylist()
-    if not samples:
-        return
-    count = bad.count_rows()
-    first = contract.rule(samples[0][RULE_COLUMN])
-    lines = [f"  {text}" for text in _described(samples, contract)]
-    if count > len(samples):
-        lines.append(f"  ... and {count - len(samples):,} more")
-    raise ContractError(
-        f"{count:,} of {staged.rows:,} rows break the declaration of {contract.table.name}; "
-        "nothing was written",
-        where=contract.table.location,
-        details="\n".join(lines),
-        hint=first.remedy,
+    keys = naming_columns(contract)
+    samples = tuple(
+        BrokenRow(row=named_row(row, keys), rule=row[RULE_COLUMN], value=row[VALUE_COLUMN])
+        for row in bad.head(SAMPLES).to_pylist()
     )
-
-
-def _described(samples: list[dict[str, Any]], contract: Contract) -> Iterator[str]:
-    keys = contract.table.key_columns or tuple(column.name for column in contract.table.columns)[:4]
-    for row in samples:
-        named = ", ".join(f"{key}={_shown(row[key])}" for key in keys)
-        problem = contract.rule(row[RULE_COLUMN]).describe(row[VALUE_COLUMN])
-        yield f"row {named}: {problem}"
+    return (bad.count_rows() if samples else 0), samples
 
 
 def _set_aside(contract: Contract) -> Any:
@@ -123,10 +151,6 @@ def _set_aside(contract: Contract) -> Any:
 
     numbers = [rule.number for rule in contract.rules if rule.sets_aside]
     return pc.field(RULE_COLUMN).isin(numbers)
-
-
-def _shown(value: object) -> str:
-    return "NULL" if value is None else str(value)
 
 
 def has_verdict(file: Path) -> bool:

@@ -23,6 +23,14 @@ WRITING = {"lock_timeout": "300s"}
 
 _ALWAYS = {
     "TimeZone": "UTC",
+    # The driver speaks UTF-8 whatever the server expects of a client, so the server must know.
+    "client_encoding": "UTF8",
+    # What a value looks like as text must not depend on the server: rows are compared by it.
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "standard_conforming_strings": "on",
     # "Already exists, skipping" would be printed by the driver itself.
     "client_min_messages": "warning",
 }

@@ -6,7 +6,7 @@ A failure to connect has no SQLSTATE, so there the words of libpq decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ematix_flow.backends.impl.postgres.server import Server
@@ -29,14 +29,35 @@ _NOT_CONNECTED = "Failed to connect:"
 _ATTEMPT = re.compile(r"failed: (?:FATAL: +)?([^\n]+)")
 # "IO: [libpq] Failed to execute ...: ERROR:  " and the like, before what PostgreSQL says.
 _DRIVER = re.compile(r"^(?:[A-Z_]+: )?\[libpq\](?:[^\n]*?(?:ERROR|FATAL): +|[^\n]*?: )?")
+# "COPY _flow_staging_rows, line 2, column words"
+_COPIED_COLUMN = re.compile(r"COPY .*, column (?P<column>[^\n:]+)")
 _AWAY = ("08", "57P")
 _BUSY = ("40001", "40P01", "55P03")
 # Its names, types and grammar; and what PostgreSQL has not.
 _WRONG_QUERY = ("42", "0A")
 _NOT_ALLOWED = "42501"
 _WRITES = "25006"
-_CANCELLED = "57014"
 _TOO_MANY = "53300"
+_BREAKS_CONSTRAINT = "23"
+# By state or by class of states: what it means, and what to do; None where PostgreSQL knows better.
+_ALWAYS: dict[str, tuple[str, str | None]] = {
+    "57014": ("PostgreSQL gave up", "is a table locked, or statement_timeout too short?"),
+    "53100": (
+        "PostgreSQL has no space left",
+        "free space on the server, or name a default_tablespace that has some",
+    ),
+}
+_ON_WRITING: dict[str, tuple[str, str | None]] = {
+    "22": (
+        "PostgreSQL refuses a value",
+        "is a column of the table narrower than declared? `flow plan` shows differences",
+    ),
+    "23": (
+        "PostgreSQL refuses a row that is already there or breaks a constraint",
+        "append adds rows; filter what was loaded before, or use mode merge",
+    ),
+    "54": ("PostgreSQL cannot hold a row", None),
+}
 
 
 @contextmanager
@@ -83,36 +104,41 @@ def _refused(error: Exception, server: Server, failure: Failure, query: str | No
     if detail := told.get("MESSAGE_DETAIL"):
         what = f"{what}: {detail}"
     where = str(server)
-    if code == _NOT_ALLOWED:
-        return failure(
-            f"user {server.user!r} is not allowed to: {what}",
-            where=where,
-            hint=f"ask for a GRANT to {server.user}",
-        )
     if code == _WRITES:
         return QueryError(f"a query must not write: {what}")
     if code in _BUSY:
         return TargetBusy(f"PostgreSQL: {what}", where=where, hint="run again")
-    if code == _CANCELLED:
-        hint = "is a table locked, or statement_timeout too short?"
-        return failure(f"PostgreSQL gave up: {what}", where=where, hint=hint)
-    if code.startswith(_AWAY) or code == _TOO_MANY:
+    if code.startswith(_AWAY) or code == _TOO_MANY or (not code and "connection" in what.lower()):
         return _unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
-    if code.startswith(_WRONG_QUERY):
+    if code.startswith(_WRONG_QUERY) and code != _NOT_ALLOWED:
         position = _position(query, told.get("STATEMENT_POSITION"))
         return QueryError(
             f"PostgreSQL refuses the query: {what}{position}",
             hint=told.get("MESSAGE_HINT"),
         )
-    if code.startswith("23"):
-        return TargetError(
-            f"PostgreSQL refuses a row that is already there or breaks a constraint: {what}",
-            where=where,
-            hint="append adds rows; filter what was loaded before, or use mode truncate",
-        )
-    if not code and "connection" in what.lower():
-        return _unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
-    return failure(f"PostgreSQL: {what}", where=where, hint=told.get("MESSAGE_HINT"))
+    if code == _NOT_ALLOWED:
+        what = f"user {server.user!r} is not allowed to: {what}"
+        return failure(what, where=where, hint=f"ask for a GRANT to {server.user}")
+    kind = TargetError if code.startswith(_BREAKS_CONSTRAINT) else failure
+    said, hint = _explained(code, kind)
+    return kind(
+        f"{said}: {what}{_column(told)}", where=where, hint=hint or told.get("MESSAGE_HINT")
+    )
+
+
+def _explained(code: str, failure: Failure) -> tuple[str, str | None]:
+    """Return what a state means, and what to do about it; its class if it has no words itself."""
+    known = _ON_WRITING if issubclass(failure, TargetError) else {}
+    for state in (code, code[:2]):
+        if state in (found := {**_ALWAYS, **known}):
+            return found[state]
+    return "PostgreSQL", None
+
+
+def _column(told: Mapping[str, str]) -> str:
+    """Say in which column it was, where COPY tells."""
+    place = _COPIED_COLUMN.search(told.get("CONTEXT", ""))
+    return f" (column {place['column']})" if place else ""
 
 
 def _position(query: str | None, position: str | None) -> str:

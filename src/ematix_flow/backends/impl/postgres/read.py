@@ -1,11 +1,13 @@
-"""Reading PostgreSQL: it runs the query, its result is spooled to Parquet for Spark.
+"""Reading PostgreSQL: it runs the query, Spark gets the result.
 
-The rows come as a binary COPY, exact and without a JVM's calendar in between. The driver
-holds one batch at a time.
+Tasks read a large table in parts (see `ranges`); the result of any other query is spooled to
+Parquet by the driver, which holds one batch at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,15 +15,12 @@ from typing import TYPE_CHECKING
 from ematix_flow.backends.files import FoundFiles
 from ematix_flow.backends.impl.postgres.catalog import columns_of, find_table
 from ematix_flow.backends.impl.postgres.database import LOOKING, READING, opened
+from ematix_flow.backends.impl.postgres.export import exported
 from ematix_flow.backends.impl.postgres.failures import translating
+from ematix_flow.backends.impl.postgres.range_task import HOLDING, RangeTask, take_snapshot
+from ematix_flow.backends.impl.postgres.ranges import ranged
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.impl.postgres.types import (
-    carried,
-    carried_schema,
-    export_query,
-    lost_value,
-    spelt,
-)
+from ematix_flow.backends.impl.postgres.types import carried_schema, spelt
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import ActualColumn, SourceFacts
 
@@ -64,11 +63,47 @@ class PostgresReader:
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Run *query* and spool its result, so that the driver holds one batch at a time."""
+        with opened(self.server, READING, read_only=True, failure=SourceError) as database:
+            described = self._described(database, query)
+            return self._spooled(spark, database, query, described, scratch)
+
+    def spool(self, query: str, scratch: Path) -> Path:
+        """Run *query* and return its rows as a Parquet file in *scratch*."""
         spool = scratch / "source.parquet"
         spool.parent.mkdir(parents=True, exist_ok=True)
         with opened(self.server, READING, read_only=True, failure=SourceError) as database:
             _spool(database, query, self._described(database, query), spool)
+        return spool
+
+    def _spooled(
+        self,
+        spark: SparkSession,
+        database: Connection,
+        query: str,
+        described: pa.Schema,
+        scratch: Path,
+    ) -> DataFrame:
+        spool = scratch / "source.parquet"
+        spool.parent.mkdir(parents=True, exist_ok=True)
+        _spool(database, query, described, spool)
         return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+
+    def read_in_tasks(
+        self, spark: SparkSession, query: str, scratch: Path, held: ExitStack
+    ) -> DataFrame:
+        """Let tasks read a large table in parts, all at one snapshot; spool any other query."""
+        with ExitStack() as opening:
+            database = opening.enter_context(
+                opened(self.server, HOLDING, read_only=True, failure=SourceError)
+            )
+            described = self._described(database, query)
+            parts = None if _repeats(described) else ranged(database, query, _divisor(spark))
+            snapshot = take_snapshot(database, parts.table) if parts else None
+            if parts is None or snapshot is None:
+                return self._spooled(spark, database, query, described, scratch)
+            held.push(opening.pop_all())
+        task = RangeTask(server=self.server, query=parts, snapshot=snapshot, described=described)
+        return _in_tasks(spark, task)
 
     def _described(self, database: Connection, query: str) -> pa.Schema:
         # Prepared as it stands, so that the place of an error is a place in the user's text.
@@ -77,18 +112,31 @@ class PostgresReader:
 
 
 def _spool(database: Connection, query: str, described: pa.Schema, spool: Path) -> None:
-    import adbc_driver_manager
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = carried_schema(described)
-    try:
-        with database.cursor() as cursor:
-            cursor.execute(export_query(query, described))
-            with pq.ParquetWriter(spool, schema, compression="zstd") as writer:
-                for batch in cursor.fetch_record_batch():
-                    writer.write_batch(carried(batch, schema))
-    except (OSError, pa.ArrowException, adbc_driver_manager.Error) as error:
-        if (lost := lost_value(str(error))) is None:
-            raise
-        raise lost from error
+    # Read once and thrown away: what would make the file smaller costs more than it saves.
+    options = {"compression": "lz4", "use_dictionary": False, "write_statistics": False}
+    with pq.ParquetWriter(spool, carried_schema(described), **options) as writer:
+        for batch in exported(database, query, described):
+            writer.write_batch(batch)
+
+
+def _in_tasks(spark: SparkSession, task: RangeTask) -> DataFrame:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    # A function of its own: Spark shows its name, and nothing that it holds.
+    def read_range(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        return task(iter(batches))
+
+    schema = from_arrow_schema(carried_schema(task.described), prefer_timestamp_ntz=True)
+    count = len(task.query.ranges)
+    return spark.range(0, count, 1, count).mapInArrow(read_range, schema)
+
+
+def _divisor(spark: SparkSession) -> int:
+    """Return into how many parts this engine would divide a lot of data."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def _repeats(described: pa.Schema) -> bool:
+    return len({name.casefold() for name in described.names}) < len(described.names)

@@ -8,9 +8,11 @@ would cut it, where storing it fails.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
+from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.errors import ContractError
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.arrow_type import arrow_type
@@ -21,23 +23,54 @@ from ematix_flow.spec.types import (
     UUID,
     Array,
     DataType,
+    Numeric,
+    String,
+    Text,
 )
 from ematix_flow.sqltext.identifiers import quoted
-from ematix_flow.sqltext.type_names import held_as, held_as_json
+from ematix_flow.sqltext.type_names import held_as, held_as_json, type_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Says which task staged a row.
+TASK = "_task"
+
 _BATCH_ROWS = 50_000
+# Bytes that are no text at all (a NUL); a character that the database's encoding has not.
+_NUL = "22021"
+_NO_SUCH_TEXT = (_NUL, "22P05")
 # "COPY _flow_staging_rows, line 2, column words"
 _PLACE = re.compile(r"line (?P<line>\d+), column (?P<column>[^\n:]+)")
 
 
-def batches(staged: StagedRows, table: Table) -> pa.RecordBatchReader:
-    """Return the staged rows in the types that COPY sends, a batch at a time."""
+def sent_schema(rows: Table) -> pa.Schema:
+    """Return the types in which COPY sends the staged columns."""
     import pyarrow as pa
 
-    schema = pa.schema([(column.name, _sent_as(column.type)) for column in table.columns])
+    return pa.schema([(column.name, _sent_as(column.type)) for column in rows.columns])
+
+
+def column_type(kind: DataType) -> str:
+    """Return the type of a column that takes what COPY sends."""
+    match kind:
+        case _ if held_as_json(kind, "postgres"):
+            return "text"
+        case Array(element):
+            return f"{column_type(element)}[]"
+        case Text() | String() | UUID() | JSON() | JSONB():
+            return "text"
+        case Numeric():
+            return "numeric"
+        case _:
+            return type_name(kind, "postgres")
+
+
+def batches(staged: StagedRows, table: Table) -> pa.RecordBatchReader:
+    """Return the rows of staged files in the types that COPY sends, a batch at a time."""
+    import pyarrow as pa
+
+    schema = sent_schema(table)
     return pa.RecordBatchReader.from_batches(schema, _cast(staged, schema))
 
 
@@ -47,16 +80,35 @@ def shown_as(table: Table, rows: str) -> str:
     return f"SELECT {columns} FROM {rows}"  # noqa: S608  # quoted names
 
 
-def nul_in_text(context: str, staged: StagedRows, table: Table) -> ContractError:
-    """Return the error for text with a NUL in it, which PostgreSQL cannot store.
+@contextmanager
+def copying(row: Callable[[int], str]) -> Iterator[None]:
+    """Say of a text that COPY refuses in which row and column it is.
 
-    :param context: Where the server says the COPY was.
+    :param row: Names the row with that number, counted from 1 over all that were sent.
     """
-    place = _PLACE.search(context)
-    column, row = (place["column"], _row(staged, table, int(place["line"]))) if place else ("", "")
+    import adbc_driver_manager
+
+    try:
+        yield
+    except adbc_driver_manager.Error as error:
+        told = diagnosis(error)
+        if told.get("SQLSTATE") not in _NO_SUCH_TEXT:
+            raise
+        place = _PLACE.search(told.get("CONTEXT", ""))
+        named = row(int(place["line"])) if place else ""
+        raise _unwritable(told, place["column"] if place else "a column", named) from error
+
+
+def _unwritable(told: Mapping[str, str], column: str, row: str) -> ContractError:
+    if told["SQLSTATE"] == _NUL:
+        return ContractError(
+            f"{column} holds a NUL character (\\0), which PostgreSQL cannot store{row}",
+            hint=f"remove it in the query: replace({column}, char(0), '')",
+        )
     return ContractError(
-        f"{column or 'a column'} holds a NUL character (\\0), which PostgreSQL cannot store{row}",
-        hint=f"remove it in the query: replace({column or '...'}, char(0), '')",
+        f"{column} holds text that the database cannot store{row}: "
+        f"{told.get('MESSAGE_PRIMARY', '')}",
+        hint="replace such characters in the query, or load into a database in UTF8",
     )
 
 
@@ -90,18 +142,31 @@ def _has_type_of_its_own(kind: DataType) -> bool:
     return isinstance(element, UUID | JSON | JSONB)
 
 
-def _row(staged: StagedRows, table: Table, number: int) -> str:
-    """Name the row with that number, counted from 1 over all files."""
+def naming_columns(rows: Table) -> list[str]:
+    """Return the columns that name a staged row."""
+    return list(rows.merge_keys or rows.key_columns)
+
+
+def row_of_files(staged: StagedRows, table: Table, number: int) -> str:
+    """Name a row of staged files."""
     import pyarrow.parquet as pq
 
-    keys = list(table.key_columns)
+    keys = naming_columns(table)
     if not keys:
         return f" (row {number:,})"
-    left = number
-    for file in staged.files:
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS, columns=keys):
-            if left <= batch.num_rows:
-                row: dict[str, Any] = batch.slice(left - 1, 1).to_pylist()[0]
-                return f" (row {', '.join(f'{key}={row[key]!r}' for key in keys)})"
-            left -= batch.num_rows
+    batches = (
+        batch
+        for file in staged.files
+        for batch in pq.ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS, columns=keys)
+    )
+    return row_of_batches(batches, number)
+
+
+def row_of_batches(batches: Iterable[pa.RecordBatch], number: int) -> str:
+    """Name a row of batches that hold nothing but the columns that name it."""
+    for batch in batches:
+        if number <= batch.num_rows:
+            [row] = batch.slice(number - 1, 1).to_pylist()
+            return f" (row {', '.join(f'{key}={value!r}' for key, value in row.items())})"
+        number -= batch.num_rows
     return ""

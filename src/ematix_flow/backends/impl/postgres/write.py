@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import sqlglot
@@ -15,7 +16,13 @@ from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch,
 from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.backends.impl.postgres.parameters import counting
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.impl.postgres.staging import batches, nul_in_text, shown_as
+from ematix_flow.backends.impl.postgres.staging import (
+    batches,
+    copying,
+    row_of_files,
+    shown_as,
+)
+from ematix_flow.backends.impl.postgres.staging_table import PostgresStagingTable, show
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection
 
 _NOT_ALLOWED = "42501"
-_NUL_IN_TEXT = "22021"
 # Two runs that create one thing at the same moment: one of them meets the other's catalog row.
 _CREATED_MEANWHILE = ("42P06", "42P07", "42710")
 _UNIQUE = "23505"
@@ -60,18 +66,23 @@ class PostgresSession:
         return fetch(self.database, sql, parameters)
 
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
-        """Load the staged files into a table of this session: the long part, before any lock."""
-        import adbc_driver_manager
+        """Show what tasks sent, or load the staged files: the long part, before any lock.
 
+        Rows that lie here already are selected now.
+        """
+        if staged.query is not None:
+            name = quoted(relation, "postgres")
+            self._run(f"CREATE TEMP TABLE {name} AS {staged.query.sql}")
+            # The program joins it with the target: without statistics the plan would be a guess.
+            self._run(f"ANALYZE {name}")
+            return
+        if staged.table is not None:
+            show(self.database, staged.table, staged.rows, table, relation)
+            return
         rows = f"{relation}_rows"
-        try:
-            with self.database.cursor() as cursor:
-                cursor.adbc_ingest(rows, batches(staged, table), mode="create", temporary=True)
-        except adbc_driver_manager.Error as error:
-            told = diagnosis(error)
-            if told.get("SQLSTATE") != _NUL_IN_TEXT:
-                raise
-            raise nul_in_text(told.get("CONTEXT", ""), staged, table) from error
+        named = partial(row_of_files, staged, table)
+        with copying(named), self.database.cursor() as cursor:
+            cursor.adbc_ingest(rows, batches(staged, table), mode="create", temporary=True)
         # PostgreSQL looks for a name among temporary tables first, so none of the user's is meant.
         query = shown_as(table, f"pg_temp.{quoted(rows, 'postgres')}")
         self._run(f"CREATE TEMP VIEW {quoted(relation, 'postgres')} AS {query}")
@@ -152,3 +163,7 @@ class PostgresTarget:
         """Open it for looking only."""
         with opened(self.server, LOOKING, read_only=True, failure=TargetError) as database:
             yield PostgresSession(database)
+
+    def staging_table(self, name: str, rows: Table) -> PostgresStagingTable:
+        """Return the table *name* for staged *rows*; nothing is created yet."""
+        return PostgresStagingTable(server=self.server, name=name, rows=rows)

@@ -1,0 +1,164 @@
+"""Staging in a table of PostgreSQL, filled by COPY from the engine's tasks.
+
+The table is unlogged: it is quicker, and what a crash of the server empties is noticed by its
+count. Its columns have the types that COPY sends (see `staging`), and `_task` says who sent a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ematix_flow._base.redact import register_secrets_in
+from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch, opened
+from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.server import Server
+from ematix_flow.backends.impl.postgres.staging import (
+    TASK,
+    column_type,
+    copying,
+    naming_columns,
+    row_of_batches,
+    sent_schema,
+    shown_as,
+)
+from ematix_flow.errors import StagingLost, TargetError
+from ematix_flow.ports import StagedTable
+from ematix_flow.spec.table import Table
+from ematix_flow.sqltext.identifiers import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from adbc_driver_manager.dbapi import Connection
+
+# Whoever still fills or reads a left table keeps it; waiting for that would hold this run up.
+_SWEEPING = {**WRITING, "lock_timeout": "1s"}
+_IN_USE = "55P03"
+
+_LEFT = """
+SELECT c.relname FROM pg_catalog.pg_class c
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind = 'r'
+  AND starts_with(CAST(c.relname AS text), ?) AND pg_has_role(c.relowner, 'USAGE')
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresStagingTable:
+    """One run's table, in the schema where new tables go."""
+
+    server: Server
+    name: str
+    rows: Table
+
+    def create(self, leftovers: str) -> None:
+        """Create it, empty, after dropping tables whose names begin with *leftovers*."""
+        with opened(self.server, _SWEEPING, read_only=False, failure=TargetError) as database:
+            for (name,) in fetch(database, _LEFT, (leftovers,)):
+                _drop_unless_used(database, name)
+        columns = ", ".join(
+            f"{quoted(column.name, 'postgres')} {column_type(column.type)}"
+            for column in self.rows.columns
+        )
+        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
+            _run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
+
+    def loader(self) -> PostgresLoader:
+        """Return what tasks call."""
+        with opened(self.server, LOOKING, read_only=True, failure=TargetError) as database:
+            [(encoding,)] = fetch(database, "SELECT current_setting('server_encoding')")
+        # In UTF-8 there is a place for every character; elsewhere one may have none.
+        keys = naming_columns(self.rows) if encoding != "UTF8" else ()
+        return PostgresLoader(
+            server=self.server, name=self.name, schema=sent_schema(self.rows), keys=tuple(keys)
+        )
+
+    def drop(self) -> None:
+        """Remove it, if it is there."""
+        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
+            _run(database, f"DROP TABLE IF EXISTS {self._quoted}")
+
+    @property
+    def _quoted(self) -> str:
+        return quoted(self.name, "postgres")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresLoader:
+    """Sends the rows of a task in one COPY: all of them arrive, or none.
+
+    :param keys: The columns to remember, so that a row which the database refuses can be named.
+    """
+
+    server: Server
+    name: str
+    schema: pa.Schema
+    keys: tuple[str, ...] = ()
+
+    def __call__(self, batches: Iterator[pa.RecordBatch], task: str) -> None:
+        """Put the rows into staging, each with *task* in the column `_task`."""
+        import pyarrow as pa
+
+        # This process is not the one that read the configuration.
+        register_secrets_in(self.server.dsn)
+        schema = self.schema
+        marked = schema.append(pa.field(TASK, pa.string()))
+        remembered: list[pa.RecordBatch] = []
+
+        def sent() -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                plain = batch.select(schema.names).cast(schema)
+                if self.keys:
+                    # A copy: a part of a batch would keep the whole of it in memory.
+                    every = pa.array(range(plain.num_rows))
+                    remembered.append(plain.select(list(self.keys)).take(every))
+                tasks = pa.repeat(pa.scalar(task), plain.num_rows)
+                yield pa.record_batch([*plain.columns, tasks], schema=marked)
+
+        stream = pa.RecordBatchReader.from_batches(marked, sent())
+        with (
+            opened(self.server, WRITING, read_only=False, failure=TargetError) as database,
+            copying(partial(row_of_batches, remembered)),
+            database.cursor() as cursor,
+        ):
+            cursor.adbc_ingest(self.name, stream, mode="append")
+
+
+def show(database: Connection, staged: StagedTable, rows: int, table: Table, relation: str) -> None:
+    """Make the rows of the attempts that won visible as *relation*, and nothing else.
+
+    An attempt that was repeated has left rows that do not count, and a crash of the server
+    leaves the table empty: what the tasks said they sent must be there.
+    """
+    name, view = quoted(staged.name, "postgres"), quoted(relation, "postgres")
+    tasks = ", ".join(exp.Literal.string(task).sql(dialect="postgres") for task in staged.tasks)
+    won = f"{TASK} IN ({tasks})" if tasks else "false"
+    [(found,)] = fetch(database, f"SELECT count(*) FROM {name} WHERE {won}")  # noqa: S608  # quoted
+    if found != rows:
+        raise StagingLost(
+            f"staging holds {found:,} rows, but {rows:,} were sent to it; nothing was written",
+            hint="run again; did the server restart, or somebody empty the table?",
+        )
+    # The program joins it with the target: without statistics the plan would be a guess. A small
+    # sample tells enough, and a usual one would read most of the table.
+    fetch(database, "SELECT set_config('default_statistics_target', '10', false)")
+    _run(database, f"ANALYZE {name}")
+    _run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
+
+
+def _drop_unless_used(database: Connection, name: str) -> None:
+    import adbc_driver_manager
+
+    try:
+        _run(database, f"DROP TABLE IF EXISTS {quoted(name, 'postgres')}")
+    except adbc_driver_manager.Error as error:
+        if diagnosis(error).get("SQLSTATE") != _IN_USE:
+            raise
+
+
+def _run(database: Connection, sql: str) -> None:
+    with database.cursor() as cursor:
+        cursor.execute(sql)
