@@ -78,17 +78,20 @@ class _OpenTarget:
     def __init__(self, target: Target) -> None:
         self.stack = ExitStack()
         self._session = self.stack.enter_context(target.open_read_only())
-        self._sql = bookkeeping(target.dialect)
+        self._dialect = target.dialect
+        self._sql = bookkeeping(self._dialect)
         with self.telling_errors():
-            self._has_ledger = self._session.columns(LEDGER.name) is not None
+            ledger = self._session.columns(LEDGER.name)
+        self._ledger = None if ledger is None else [each.name for each in ledger]
 
     def facts(self, table: TableName, pipeline: str) -> TargetFacts:
         """Look at one table."""
         return TargetFacts(
             columns=self._session.columns(table),
-            ledger=last_commit(self._session, self._sql, pipeline, str(table))
-            if self._has_ledger
+            ledger=last_commit(self._session, self._sql, pipeline, str(table), self._ledger)
+            if self._ledger is not None
             else None,
+            dialect=self._dialect,
         )
 
     @contextmanager

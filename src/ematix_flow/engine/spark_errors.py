@@ -20,6 +20,7 @@ from ematix_flow.errors import (
     SourceError,
     UserCodeError,
 )
+from ematix_flow.spec.task_failure import read_task_failure
 from ematix_flow.transform.udf_failure import read_failure
 
 _SOURCE_CONDITIONS = (
@@ -55,8 +56,10 @@ def translating(*, where: Location | str | None = None) -> Iterator[None]:
 
 def translate(error: BaseException, *, where: Location | str | None = None) -> FlowError | None:
     """Return our error for one of Spark's, or None for an exception that is not Spark's."""
-    if (told := read_failure(full_text(error))) is not None:
-        return told  # a user's own function raised
+    text = full_text(error)
+    # A user's own function raised, or a task of ours.
+    if (told := read_failure(text) or read_task_failure(text)) is not None:
+        return told
     match type(error).__module__.partition(".")[0]:
         case "grpc":
             return _from_grpc(_status(error), str(error), where)

@@ -8,27 +8,34 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ematix_flow.engine.analysis import Analysis, Analyst, RunsJob
+from ematix_flow.engine.groups import by_target
 from ematix_flow.engine.opened import OpenEngine
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.errors import FlowError
-from ematix_flow.plan.columns import match_result
+from ematix_flow.plan.columns import match_result, may_reshape
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
+    Arrange,
     CallFunction,
-    Commit,
     Normalize,
     ReadQuery,
     ReadRelation,
+    Reshape,
+    Restrict,
+    SelectInTarget,
     Transform,
     Validate,
 )
 from ematix_flow.ports import StateReader
-from ematix_flow.spec.pipeline import WriteOptions
+from ematix_flow.spec.pipeline import Pipeline
+from ematix_flow.transform.arrange import arrange
 from ematix_flow.transform.normalize import normalize
+from ematix_flow.transform.reshape import reshape
+from ematix_flow.transform.window import restrict
 from ematix_flow.validate.contract import judge
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 OpenLate = Callable[[], AbstractContextManager[OpenEngine]]
 
@@ -65,24 +72,28 @@ class Validation:
 
 
 def validate_plan(
-    plan: Plan, write: WriteOptions, state: StateReader, open_engine: OpenLate
+    plan: Plan, pipeline: Pipeline, state: StateReader, open_engine: OpenLate
 ) -> Validation:
     """Have the source, or Spark, analyse what the plan reads."""
     made = _made(plan)
     if made is None:
-        [read] = [step for step in plan.steps if isinstance(step, ReadQuery)]
+        [read] = [
+            step.read if isinstance(step, SelectInTarget) else step
+            for step in plan.steps
+            if isinstance(step, ReadQuery | SelectInTarget)
+        ]
         names = tuple(column.name for column in state.describe(read.connection, read.query))
-        _match(plan, write, names)
+        _match(plan, pipeline, names)
         return Validation(pipeline=plan.pipeline, analysed_by=read.connection, columns=names)
     try:
-        found = analyse_plan(plan, write, state, open_engine)
+        found = analyse_plan(plan, pipeline, state, open_engine)
     except RunsJob as error:  # it may well be right: nobody can know without running it
         return Validation(pipeline=plan.pipeline, not_analysed=error.what)
     return Validation(pipeline=plan.pipeline, analysed_by="Spark", columns=found.columns)
 
 
 def analyse_plan(
-    plan: Plan, write: WriteOptions, state: StateReader, open_engine: OpenLate
+    plan: Plan, pipeline: Pipeline, state: StateReader, open_engine: OpenLate
 ) -> Analysis:
     """Start Spark, run no job, and learn what the plan's rows are made of."""
     made = _made(plan)
@@ -91,9 +102,9 @@ def analyse_plan(
     with open_engine() as engine:
         analyst = Analyst(spark=engine.session, state=state)
         found = analyst.analyse(made, reads)
-        _match(plan, write, found.columns)
+        _match(plan, pipeline, found.columns)
         if not plan.blockers:
-            _judge(plan, found.frame)
+            _judge(plan, found.frame, engine.session)
     return found
 
 
@@ -107,17 +118,32 @@ def _made(plan: Plan) -> Transform | CallFunction | None:
     return next((step for step in plan.steps if isinstance(step, Transform | CallFunction)), None)
 
 
-def _judge(plan: Plan, frame: DataFrame) -> None:
+def _judge(plan: Plan, frame: DataFrame, spark: SparkSession) -> None:
     """Build what cleans and judges the rows: a column of a wrong type is told, no job is run."""
+    grouped = by_target(plan.steps)
     with translating():
-        for step in plan.steps:
+        for step in grouped.shared:
             match step:
-                case Normalize(table=table):
-                    frame = normalize(frame, table)
-                case Validate(contract=contract, as_json=as_json):
-                    judge(frame, contract, as_json=as_json)
+                case Restrict(window=window, location=location):
+                    frame = restrict(frame, window, location)
+                case Reshape():
+                    frame = reshape(spark, frame, step)
+        for target in grouped.targets:
+            rows = frame
+            for step in target.steps:
+                match step:
+                    case Arrange():
+                        rows = arrange(rows, step)
+                    case Normalize(table=table):
+                        rows = normalize(rows, table)
+                    case Validate(contract=contract, as_json=as_json):
+                        judge(rows, contract, as_json=as_json)
 
 
-def _match(plan: Plan, write: WriteOptions, names: tuple[str, ...]) -> None:
-    [commit] = [step for step in plan.steps if isinstance(step, Commit)]
-    match_result(names, commit.table, write)
+def _match(plan: Plan, pipeline: Pipeline, names: tuple[str, ...]) -> None:
+    if may_reshape(pipeline):
+        return
+    groups = by_target(plan.steps).targets
+    for group, target in zip(groups, pipeline.targets, strict=True):
+        table = group.contract.table
+        match_result(names, table, group.commit.layout, pipeline, target)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,10 @@ from filelock import FileLock, Timeout
 from ematix_flow._base.clock import Clock, iso
 from ematix_flow._base.files import private_directory
 from ematix_flow.errors import ConfigError, PipelineBusy
+
+# Whoever has just taken it needs a moment to say who it is.
+_LOOKS = 5
+_BETWEEN_LOOKS = 0.02
 
 
 @contextmanager
@@ -49,8 +54,10 @@ def pipeline_lease(directory: Path, pipeline: str, clock: Clock) -> Iterator[Non
 
 
 def _holder(file: Path) -> str:
-    try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
-        return f" (process {facts['pid']}, since {facts['since']})"
-    except (OSError, ValueError, KeyError):
-        return ""
+    for _ in range(_LOOKS):
+        try:
+            facts = json.loads(file.read_text(encoding="utf-8"))
+            return f" (process {facts['pid']}, since {facts['since']})"
+        except (OSError, ValueError, KeyError):
+            time.sleep(_BETWEEN_LOOKS)
+    return ""

@@ -1,9 +1,13 @@
-"""One run, as it is remembered."""
+"""One run, as it is returned and remembered."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from ematix_flow.spec.counts import RowCounts
+
+Window = tuple[str | None, str | None]
 
 
 class RunStatus(StrEnum):
@@ -14,23 +18,13 @@ class RunStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowCounts:
-    """Exact counts. `read` counts the rows the pipeline's query produced."""
+class Purpose(StrEnum):
+    """Why a run was started."""
 
-    read: int = 0
-    inserted: int = 0
-    deleted: int = 0
-    quarantined: int = 0
-
-    def to_json(self) -> dict[str, int]:
-        """Return the counts as records store them."""
-        return {
-            "read": self.read,
-            "inserted": self.inserted,
-            "deleted": self.deleted,
-            "quarantined": self.quarantined,
-        }
+    RUN = "run"
+    BACKFILL = "backfill"
+    REPLAY = "replay"
+    DRY_RUN = "dry_run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +35,44 @@ class StepRecord:
     seconds: float
     rows: int | None = None
 
+    def to_json(self) -> dict[str, object]:
+        """Return the step as records show it."""
+        return {"step": self.step, "seconds": self.seconds, "rows": self.rows}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
-    """A run: who, when, on what, with what outcome."""
+class TargetOutcome:
+    """What became of one target of a run: each has its own commit."""
+
+    connection: str
+    target: str
+    status: RunStatus
+    rows: RowCounts = field(default_factory=RowCounts)
+    watermark: str | None = None
+    error: dict[str, object] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the outcome as records show it."""
+        return {
+            "connection": self.connection,
+            "target": self.target,
+            "status": self.status.value,
+            "rows": self.rows.to_json(),
+            "watermark": self.watermark,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """A run: who, when, on what, with what outcome.
+
+    :param started_at: When the run was first begun; another attempt at it keeps that time.
+    :param path: Where the rows went through: `in_database` or `spark`.
+    :param window: The part of the incremental column that was read: above, and up to.
+    :param watermark: How far the pipeline has got with its (first) target.
+    :param replay_of: The run whose window this one loads again.
+    """
 
     run_id: str
     pipeline: str
@@ -53,10 +81,40 @@ class RunRecord:
     ended_at: str | None = None
     attempt: int = 1
     adopted: bool = False
+    purpose: Purpose = Purpose.RUN
+    replay_of: str | None = None
+    path: str | None = None
+    window: Window | None = None
+    watermark: str | None = None
     rows: RowCounts = field(default_factory=RowCounts)
+    targets: tuple[TargetOutcome, ...] = ()
     steps: tuple[StepRecord, ...] = ()
     engine: dict[str, object] = field(default_factory=dict)
     error: dict[str, object] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long its steps took."""
+        return sum(step.seconds for step in self.steps)
+
+    @property
+    def landed_in_part(self) -> bool:
+        """Whether some of its targets have its rows and some have not."""
+        statuses = {each.status for each in self.targets}
+        return RunStatus.SUCCEEDED in statuses and statuses != {RunStatus.SUCCEEDED}
+
+    def with_targets(self, outcomes: tuple[TargetOutcome, ...]) -> RunResult:
+        """Return the run with the outcomes of its targets, and their counts taken together."""
+        each = [outcome.rows for outcome in outcomes]
+        # Every target is offered the same rows.
+        shared = max((rows.read for rows in each), default=0)
+        summed = {name: sum(getattr(rows, name) for rows in each) for name in RowCounts.names()}
+        return replace(
+            self,
+            targets=outcomes,
+            rows=RowCounts(**{**summed, "read": shared}),
+            watermark=next((each.watermark for each in outcomes if each.watermark), None),
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the run as `flow runs --format json` shows it."""
@@ -68,11 +126,14 @@ class RunRecord:
             "ended_at": self.ended_at,
             "attempt": self.attempt,
             "adopted": self.adopted,
+            "purpose": self.purpose.value,
+            "replay_of": self.replay_of,
+            "path": self.path,
+            "window": list(self.window) if self.window else None,
+            "watermark": self.watermark,
             "rows": self.rows.to_json(),
-            "steps": [
-                {"step": each.step, "seconds": each.seconds, "rows": each.rows}
-                for each in self.steps
-            ],
+            "targets": [each.to_json() for each in self.targets],
+            "steps": [each.to_json() for each in self.steps],
             "engine": self.engine,
             "error": self.error,
         }

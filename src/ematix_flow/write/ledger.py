@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ematix_flow._base.clock import iso
 from ematix_flow.ports import LedgerEntry, TargetSession
+from ematix_flow.spec.counts import RowCounts
 from ematix_flow.sqltext.bookkeeping import LEDGER, Bookkeeping
 
 # Batch runs have one generation; streams open a new one with each new checkpoint.
 _GENERATION = 0
 _EPOCH = 0
 
-
 # Older entries are forgotten: a run that died longer ago than this is not adopted safely.
 _KEPT = timedelta(days=90)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """What a commit is about to have done.
+
+    :param window: The part of the incremental column that was read: above, and up to.
+    :param watermark: The highest value of the incremental column among the rows; None where there
+        is no such column, or no row.
+    :param moves_watermark: Whether later runs go on from there. A part of the past that is loaded
+        again leaves them where they were.
+    """
+
+    rows: RowCounts
+    window: tuple[str | None, str | None] = (None, None)
+    watermark: str | None = None
+    moves_watermark: bool = True
+
+
 def last_commit(
-    session: TargetSession, sql: Bookkeeping, pipeline: str, target: str
+    session: TargetSession,
+    sql: Bookkeeping,
+    pipeline: str,
+    target: str,
+    known: Collection[str] = LEDGER.column_names,
 ) -> LedgerEntry | None:
-    """Return the last commit of *pipeline* into *target*, if any; the ledger must be there."""
-    return _entry(session, sql.read_last, (pipeline, target))
+    """Return the last commit of *pipeline* into *target*, if any; the ledger must be there.
+
+    :param known: The columns that the ledger has: an older one has fewer.
+    """
+    return _entry(session, sql.read_last(frozenset(known)), (pipeline, target))
 
 
 def entry_of_run(
     session: TargetSession, sql: Bookkeeping, pipeline: str, target: str, run_id: str
 ) -> LedgerEntry | None:
     """Return what *run_id* committed, if it did, whatever was committed after it."""
-    if session.columns(LEDGER.name) is None:
+    columns = session.columns(LEDGER.name)
+    if columns is None:
         return None
-    return _entry(session, sql.read_run, (pipeline, target, run_id))
+    known = frozenset(each.name for each in columns)
+    return _entry(session, sql.read_run(known), (pipeline, target, run_id))
 
 
 def write_entry(
@@ -40,31 +68,71 @@ def write_entry(
     pipeline: str,
     target: str,
     run_id: str,
-    inserted: int,
-    deleted: int,
+    landed: Landed,
     now: datetime,
-) -> None:
-    """Add the run's entry. Must run inside the committing transaction."""
+) -> LedgerEntry:
+    """Add the run's entry and return it. Must run inside the committing transaction."""
+    last = last_commit(session, sql, pipeline, target)
+    entry = LedgerEntry(
+        run_id=run_id,
+        committed_at=_after(last, now),
+        rows=landed.rows,
+        window=landed.window,
+        watermark=_watermark(last, landed),
+    )
     session.execute(sql.prune_ledger, (pipeline, target, iso(now - _KEPT)))
+    counts = entry.rows.to_json()
     session.execute(
         sql.insert_ledger,
         (
             *(pipeline, target, _GENERATION, run_id, _EPOCH),
-            *(None, None, None),  # window and watermark come with incremental loads
-            *(inserted, deleted, iso(now)),
+            *(*entry.window, entry.watermark),
+            *(counts["inserted"], counts["deleted"], entry.committed_at),
+            *(counts[name] for name in sql.later_counts),
         ),
     )
+    return entry
+
+
+def _after(last: LedgerEntry | None, now: datetime) -> str:
+    """Return the time of a commit: machines disagree about it, but the order must not."""
+    if last is None:
+        return iso(now)
+    next_moment = datetime.fromisoformat(last.committed_at) + timedelta(microseconds=1)
+    return iso(max(now, next_moment))
+
+
+def _watermark(last: LedgerEntry | None, landed: Landed) -> str | None:
+    """Return how far the pipeline has got: never back, so that nothing is loaded twice.
+
+    The texts name their type and sort like the values that they stand for.
+    """
+    before = last.watermark if last else None
+    if landed.watermark is None or not landed.moves_watermark:
+        return before
+    if before is None or _kind(before) != _kind(landed.watermark):
+        return landed.watermark
+    return max(before, landed.watermark)
+
+
+def _kind(watermark: str) -> str:
+    return watermark.partition(":")[0]
 
 
 def _entry(session: TargetSession, query: str, parameters: tuple[str, ...]) -> LedgerEntry | None:
     rows = session.fetch(query, parameters)
     if not rows:
         return None
-    run_id, committed_at, inserted, deleted, watermark = rows[0]
+    run_id, committed_at, start, end, watermark, *counts = rows[0]
+    named = zip(RowCounts.names(), counts, strict=True)
     return LedgerEntry(
         run_id=str(run_id),
         committed_at=str(committed_at),
-        rows_inserted=int(str(inserted)),
-        rows_deleted=int(str(deleted)),
-        watermark=None if watermark is None else str(watermark),
+        rows=RowCounts(**{name: int(str(count or 0)) for name, count in named}),
+        window=(_text(start), _text(end)),
+        watermark=_text(watermark),
     )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

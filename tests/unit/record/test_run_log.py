@@ -4,9 +4,11 @@ import pytest
 
 from ematix_flow._base.clock import SystemClock
 from ematix_flow.errors import PipelineBusy
+from ematix_flow.record.backfills import Backfill, Backfills
 from ematix_flow.record.lease import pipeline_lease
-from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
+from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord, TargetOutcome
 from ematix_flow.record.stores.jsonl import JsonlRunLog
+from ematix_flow.spec.counts import RowCounts
 
 
 @pytest.fixture
@@ -15,7 +17,7 @@ def log(tmp_path):
 
 
 def run(run_id, pipeline="p"):
-    return RunRecord(
+    return RunResult(
         run_id=run_id,
         pipeline=pipeline,
         status=RunStatus.RUNNING,
@@ -37,7 +39,7 @@ def test_a_run_is_remembered_whole(log):
     )
     log.ended(ended)
     assert log.runs() == [ended]
-    assert log.open_run("p") is None
+    assert log.open_runs("p") == []
 
 
 def test_runs_are_newest_first_filtered_and_limited(log):
@@ -46,7 +48,7 @@ def test_runs_are_newest_first_filtered_and_limited(log):
     assert [each.run_id for each in log.runs()] == ["3", "2", "1", "0"]
     assert [each.run_id for each in log.runs("a")] == ["1", "0"]
     assert [each.run_id for each in log.runs("b", limit=1)] == ["3"]
-    assert log.open_run("a").run_id == "1"
+    assert [each.run_id for each in log.open_runs("a")] == ["1", "0"]
 
 
 def test_no_file_is_no_runs(log):
@@ -75,6 +77,54 @@ def test_a_second_attempt_continues_the_run(log):
     assert found.attempt == 2
 
 
+def test_lines_of_an_earlier_version_are_read(log):
+    log.file.parent.mkdir(parents=True)
+    head = '"version": 1, "run_id": "1"'
+    log.file.write_text(
+        f'{{{head}, "event": "started", "pipeline": "p", "started_at": "t", "attempt": 1, '
+        f'"engine": {{}}}}\n'
+        f'{{{head}, "event": "step", "step": "stage", "seconds": 1.0, "rows": 3}}\n'
+        f'{{{head}, "event": "ended", "status": "succeeded", "ended_at": "t", "adopted": false, '
+        '"rows": {"read": 3, "inserted": 3, "deleted": 0, "quarantined": 0}, "engine": {}, '
+        '"error": null}\n'
+    )
+    [found] = log.runs()
+    assert (found.rows, found.purpose) == (RowCounts(read=3, inserted=3), Purpose.RUN)
+    assert (found.window, found.targets) == (None, ())
+
+
+def test_what_a_run_began_with_is_known_before_it_ends(log):
+    began = replace(
+        run("1"), purpose=Purpose.REPLAY, replay_of="0", path="spark", window=("> integer 1", None)
+    )
+    log.started(began)
+    assert log.runs() == log.open_runs("p") == [began]
+    assert log.run("1") == began
+    assert log.run("2") is None
+
+
+def outcome(name, status):
+    return TargetOutcome(connection=name, target="t", status=status, rows=RowCounts(inserted=1))
+
+
+def test_a_run_that_landed_in_part_is_gone_on_with_until_another_ended(log):
+    began = run("1")
+    log.started(began)
+    halves = (outcome("a", RunStatus.SUCCEEDED), outcome("b", RunStatus.FAILED))
+    ended = replace(began.with_targets(halves), status=RunStatus.FAILED, ended_at="t")
+    log.ended(ended)
+    assert log.open_runs("p") == [ended]
+    log.started(run("2"))
+    log.ended(replace(run("2"), status=RunStatus.SUCCEEDED, ended_at="t"))
+    assert log.open_runs("p") == []
+
+
+def test_the_counts_of_several_targets_are_taken_together():
+    rows = (RowCounts(read=5, inserted=2, unchanged=3), RowCounts(read=5, inserted=5))
+    outcomes = tuple(replace(outcome("a", RunStatus.SUCCEEDED), rows=each) for each in rows)
+    assert run("1").with_targets(outcomes).rows == RowCounts(read=5, inserted=7, unchanged=3)
+
+
 def test_two_holders_of_one_lease_are_refused_with_who_holds_it(tmp_path):
     clock = SystemClock()
     with pipeline_lease(tmp_path, "p", clock):
@@ -84,3 +134,37 @@ def test_two_holders_of_one_lease_are_refused_with_who_holds_it(tmp_path):
             pass
     with pipeline_lease(tmp_path, "p", clock):
         pass
+
+
+def test_a_backfill_is_gone_on_with_until_it_ends_or_another_is_asked_for(tmp_path):
+    kept = Backfills(tmp_path / "backfills")
+    ids = iter("0123456789")
+
+    def wanted(**changes):
+        ident = f"01a1e012-19c4-7b00-afab-d94479cc605{next(ids)}"
+        facts = {"start": "1", "end": "9", "chunk": "2", "moves_watermark": True}
+        return Backfill(id=ident, pipeline="p", **{**facts, **changes})
+
+    first, resumed = kept.begin(wanted(), new=False)
+    assert not resumed
+    assert kept.begin(wanted(moves_watermark=False), new=False) == (first, True)
+    other, resumed = kept.begin(wanted(end="8"), new=False)
+    assert (other.end, resumed) == ("8", False)
+    again, resumed = kept.begin(wanted(end="8"), new=True)
+    assert (again != other, resumed) == (True, False)
+    kept.end(again)
+    assert not kept.begin(wanted(end="8"), new=False)[1]
+
+
+def test_the_runs_of_chunks_are_the_same_each_time_and_in_order():
+    backfill = Backfill(
+        id="01a1e012-19c4-7b00-afab-d94479cc6051",
+        pipeline="p",
+        start="1",
+        end="9",
+        chunk=None,
+        moves_watermark=True,
+    )
+    ids = [backfill.run_id(number) for number in range(1000)]
+    assert ids == sorted(set(ids))
+    assert all(each.startswith("01a1e012-19c4-7b00-afab-d944") for each in ids)

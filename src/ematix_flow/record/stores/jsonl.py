@@ -17,10 +17,20 @@ from typing import Any
 
 from ematix_flow._base.files import PRIVATE_FILE, private_directory
 from ematix_flow._base.redact import redact_data
-from ematix_flow.record.run import RowCounts, RunRecord, RunStatus, StepRecord
+from ematix_flow.record.run import (
+    Purpose,
+    RunResult,
+    RunStatus,
+    StepRecord,
+    TargetOutcome,
+    Window,
+)
+from ematix_flow.spec.counts import RowCounts
 
 VERSION = 1
-_FREE_TEXT = ("error", "engine")
+_BEGINNING = ("started_at", "attempt", "purpose", "replay_of", "path", "window", "engine")
+_OUTCOME = ("status", "ended_at", "adopted", "watermark", "rows", "targets", "engine", "error")
+_FREE_TEXT = ("error", "engine", "targets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +39,43 @@ class JsonlRunLog:
 
     file: Path
 
-    def started(self, run: RunRecord) -> None:
+    def started(self, run: RunResult) -> None:
         """Remember that a run (or another attempt at it) began."""
         self._append({"event": "started", **_head(run)})
 
-    def step(self, run: RunRecord, step: StepRecord) -> None:
+    def step(self, run: RunResult, step: StepRecord) -> None:
         """Remember that a step ended."""
-        facts = {"step": step.step, "seconds": step.seconds, "rows": step.rows}
-        self._append({"event": "step", "run_id": run.run_id, **facts})
+        self._append({"event": "step", "run_id": run.run_id, **step.to_json()})
 
-    def ended(self, run: RunRecord) -> None:
+    def ended(self, run: RunResult) -> None:
         """Remember how a run ended."""
-        outcome = {
-            "status": run.status.value,
-            "ended_at": run.ended_at,
-            "adopted": run.adopted,
-            "rows": run.rows.to_json(),
-            "engine": run.engine,
-            "error": run.error,
-        }
+        outcome = {name: run.to_json()[name] for name in _OUTCOME}
         self._append({"event": "ended", "run_id": run.run_id, **outcome})
 
-    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunRecord]:
+    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunResult]:
         """Return runs, newest first."""
-        found: dict[str, RunRecord] = {}
+        found: dict[str, RunResult] = {}
         for event in self._events():
             _apply(event, found)
         chosen = [run for run in found.values() if pipeline in (None, run.pipeline)]
         chosen.sort(key=lambda run: run.run_id, reverse=True)
         return chosen[:limit]
 
-    def open_run(self, pipeline: str) -> RunRecord | None:
-        """Return the newest run of *pipeline* that began and never ended."""
-        return next((run for run in self.runs(pipeline) if run.status is RunStatus.RUNNING), None)
+    def run(self, run_id: str) -> RunResult | None:
+        """Return one run."""
+        return next((run for run in self.runs() if run.run_id == run_id), None)
+
+    def open_runs(self, pipeline: str) -> list[RunResult]:
+        """Return the runs of *pipeline* to go on with, newest first.
+
+        They never ended; or the last one landed only in part.
+        """
+        known = self.runs(pipeline)
+        return [
+            run
+            for number, run in enumerate(known)
+            if run.status is RunStatus.RUNNING or (number == 0 and run.landed_in_part)
+        ]
 
     def _append(self, event: dict[str, object]) -> None:
         # Only what others wrote is redacted: a masked run id or name could not be found again.
@@ -95,30 +109,28 @@ class JsonlRunLog:
                     yield event
 
 
-def _head(run: RunRecord) -> dict[str, object]:
-    return {
-        "run_id": run.run_id,
-        "pipeline": run.pipeline,
-        "started_at": run.started_at,
-        "attempt": run.attempt,
-        "engine": run.engine,
-    }
+def _head(run: RunResult) -> dict[str, object]:
+    return {name: run.to_json()[name] for name in ("run_id", "pipeline", *_BEGINNING)}
 
 
-def _apply(event: dict[str, Any], found: dict[str, RunRecord]) -> None:
-    """Fold one event into the runs seen so far."""
+def _apply(event: dict[str, Any], found: dict[str, RunResult]) -> None:
+    """Fold one event into the runs seen so far. Older versions wrote fewer facts."""
     run_id = event.get("run_id")
     if not isinstance(run_id, str):
         return
     known = found.get(run_id)
     match event.get("event"):
         case "started":
-            found[run_id] = RunRecord(
+            found[run_id] = RunResult(
                 run_id=run_id,
                 pipeline=event["pipeline"],
                 status=RunStatus.RUNNING,
                 started_at=known.started_at if known else event["started_at"],
                 attempt=event["attempt"],
+                purpose=Purpose(event.get("purpose", Purpose.RUN)),
+                replay_of=event.get("replay_of"),
+                path=event.get("path"),
+                window=_window(event.get("window")),
                 engine=event["engine"],
             )
         case "step" if known:
@@ -130,9 +142,26 @@ def _apply(event: dict[str, Any], found: dict[str, RunRecord]) -> None:
                 status=RunStatus(event["status"]),
                 ended_at=event["ended_at"],
                 adopted=event["adopted"],
+                watermark=event.get("watermark"),
                 rows=RowCounts(**event["rows"]),
+                targets=tuple(_outcome(each) for each in event.get("targets", ())),
                 engine=event["engine"],
                 error=event["error"],
             )
         case _:
             return
+
+
+def _outcome(facts: dict[str, Any]) -> TargetOutcome:
+    return TargetOutcome(
+        connection=facts["connection"],
+        target=facts["target"],
+        status=RunStatus(facts["status"]),
+        rows=RowCounts(**facts["rows"]),
+        watermark=facts["watermark"],
+        error=facts["error"],
+    )
+
+
+def _window(facts: list[str | None] | None) -> Window | None:
+    return None if facts is None else (facts[0], facts[1])
