@@ -6,18 +6,27 @@ fail: `xfail_strict` turns a mark red on the day its gap is closed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from tests.backends.places import Places, places_of
+from ematix_flow.backends.registry import backends
+from ematix_flow.connections.model import Connection
+from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.pipeline import WriteOptions
+from ematix_flow.spec.table import Table
+from tests.backends.mode_bench import TABLE, Bench
+from tests.backends.places import SERVERS, Places, places_of
 from tests.projects import ProjectFolder
 from tests.services.namespace import Database
 
 _POSTGRES = pytest.param("postgres", marks=pytest.mark.services)
-SOURCES = ("csv", "parquet", "sqlite", "duckdb", _POSTGRES)
-TARGETS = ("sqlite", "duckdb", _POSTGRES, "csv", "parquet")
-DATABASES = ("sqlite", "duckdb", _POSTGRES)
+_MYSQL = pytest.param("mysql", marks=pytest.mark.services)
+SOURCES = ("csv", "parquet", "sqlite", "duckdb", _POSTGRES, _MYSQL)
+TARGETS = ("sqlite", "duckdb", _POSTGRES, _MYSQL, "csv", "parquet")
+DATABASES = ("sqlite", "duckdb", _POSTGRES, _MYSQL)
 _MARKS = ("notimpl", "notyet", "never")
 
 
@@ -29,9 +38,49 @@ def postgres_config(postgres_database: Database, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
+def mysql_config(mariadb_database: Database, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """How to connect to an empty MariaDB database, its password written out."""
+    monkeypatch.setenv("EMATIX_FLOW_ALLOW_INLINE_SECRETS", "1")
+    return {"kind": "mysql", "url": mariadb_database.dsn}
+
+
+@pytest.fixture(params=DATABASES)
+def config(request: pytest.FixtureRequest) -> dict[str, str]:
+    """How to connect to an empty database of each kind that outlives its process."""
+    return _config_of(request)
+
+
+@pytest.fixture(params=(*DATABASES, "memory"))
+def any_config(request: pytest.FixtureRequest) -> dict[str, str]:
+    """How to connect to an empty database of each kind."""
+    return _config_of(request)
+
+
+def _config_of(request: pytest.FixtureRequest) -> dict[str, str]:
+    if request.param in SERVERS:
+        found: dict[str, str] = request.getfixturevalue(f"{request.param}_config")
+        return found
+    if request.param == "memory":
+        return {"kind": "memory", "database": uuid4().hex}
+    return {"kind": request.param, "path": "out.db"}
+
+
+@pytest.fixture
+def bench(any_config: dict[str, str], tmp_path: Path) -> Callable[..., Bench]:
+    """Make a table in an empty database of each kind, loaded without Spark."""
+
+    def make(mode: Mode, table: Table = TABLE, **options: object) -> Bench:
+        connection = Connection.from_config("out", any_config, base=tmp_path)
+        target = backends()[connection.kind].target(connection)
+        return Bench(target, tmp_path, table, WriteOptions(mode=mode, **options))
+
+    return make
+
+
+@pytest.fixture
 def places(project: ProjectFolder, request: pytest.FixtureRequest) -> Iterator[Places]:
     """Where the project keeps its data; a server is only started when it is asked for."""
-    yield from places_of(project, lambda: request.getfixturevalue("postgres"))
+    yield from places_of(project, request.getfixturevalue)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 
 from tests.projects import ProjectFolder
 from tests.services import namespace
+from tests.services.mariadb import connect as mysql_client
 from tests.services.namespace import Database
 from tests.services.postgres import client
 from tests.services.service import Running
 
-PASSWORD = "PLACES_PASSWORD"  # the variable, not its value
+PASSWORD = "PLACES_{}_PASSWORD"  # the variable, not its value
+# The one MySQL-family server that gets every test is MariaDB.
+SERVERS = {"postgres": "postgres", "mysql": "mariadb"}
 
 
 @dataclass
@@ -21,24 +24,24 @@ class Places:
     """The places of one project, by the name of the connection that leads there."""
 
     project: ProjectFolder
-    postgres: Callable[[], Running]
+    server: Callable[[str], Running]
     opened: ExitStack
-    databases: dict[str, Database] = field(default_factory=dict)
+    databases: dict[str, tuple[str, Database]] = field(default_factory=dict)
 
     def declare(self, name: str, kind: str) -> str:
         """The lines that declare the connection *name*."""
-        if kind != "postgres":
+        if kind not in SERVERS:
             path = "data" if kind in ("csv", "parquet") else f"{name}.db"
             lines = [f'path = "{path}"']
         else:
-            found = self.database(name)
+            found = self.database(name, kind)
             facts = found.server.facts
             lines = [
                 f'host = "{found.server.host}"',
                 f"port = {found.server.port}",
                 f'database = "{found.name}"',
                 f'user = "{facts["user"]}"',
-                f'password = "${{{PASSWORD}}}"',
+                f'password = "${{{PASSWORD.format(kind.upper())}}}"',
             ]
         body = "".join(f"    {line}\n" for line in (f'kind = "{kind}"', *lines))
         return f"\n@ematix.connection\nclass {name}:\n{body}"
@@ -47,25 +50,35 @@ class Places:
         """What the project may see: as `ProjectFolder.flow` has it, and the server's password."""
         kept = ("PATH", "EMATIX_FLOW_ENGINE")
         seen = {name: os.environ[name] for name in kept if name in os.environ}
-        password = {PASSWORD: self.postgres().facts["password"]} if self.databases else {}
-        return {**seen, "HOME": str(self.project.path / "home"), **password}
+        passwords = {
+            PASSWORD.format(kind.upper()): found.server.facts["password"]
+            for kind, found in self.databases.values()
+        }
+        return {**seen, "HOME": str(self.project.path / "home"), **passwords}
 
-    def database(self, name: str) -> Database:
+    def database(self, name: str, kind: str) -> Database:
         """The database behind the connection *name*, made when it is first asked for."""
         if name not in self.databases:
-            fresh = namespace.postgres_database(self.postgres())
-            self.databases[name] = self.opened.enter_context(fresh)
-        return self.databases[name]
+            make = {"postgres": namespace.postgres_database, "mysql": namespace.mariadb_database}
+            fresh = make[kind](self.server(SERVERS[kind]))
+            self.databases[name] = (kind, self.opened.enter_context(fresh))
+        return self.databases[name][1]
 
     def rows(self, name: str, query: str) -> list[tuple[object, ...]]:
         """What a database holds, asked with a driver that is not ours."""
         if name not in self.databases:
             return self.project.rows(f"{name}.db", query)
-        with client().connect(self.databases[name].dsn, options="-c TimeZone=UTC") as connection:
+        kind, found = self.databases[name]
+        if kind == "mysql":
+            with mysql_client(found.server, database=found.name) as connection:
+                cursor = connection.cursor()
+                cursor.execute(query)
+                return list(cursor.fetchall())
+        with client().connect(found.dsn, options="-c TimeZone=UTC") as connection:
             return connection.execute(query).fetchall()
 
 
-def places_of(project: ProjectFolder, postgres: Callable[[], Running]) -> Iterator[Places]:
+def places_of(project: ProjectFolder, server: Callable[[str], Running]) -> Iterator[Places]:
     """Give the places of *project*, and take them down afterwards."""
     with ExitStack() as opened:
-        yield Places(project=project, postgres=postgres, opened=opened)
+        yield Places(project=project, server=server, opened=opened)

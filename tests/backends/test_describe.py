@@ -8,7 +8,7 @@ from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import Connection
 from ematix_flow.errors import NotSupported, QueryError, SourceMissing
 from ematix_flow.ports import Reader
-from tests.backends.places import Places
+from tests.backends.places import SERVERS, Places
 from tests.backends.test_pairs import NAMES, write_source
 
 
@@ -20,8 +20,8 @@ def _passwords_may_be_written_out(monkeypatch):
 def source(places: Places, kind: str) -> Reader:
     """A reader over the rows of the pairs."""
     write_source(places, kind)
-    if kind == "postgres":
-        config = {"url": places.database("src").dsn}
+    if kind in SERVERS:
+        config = {"url": places.database("src", kind).dsn}
     else:
         config = {"path": "data" if kind in ("csv", "parquet") else "src.db"}
     connection = Connection.from_config("src", {"kind": kind, **config}, base=places.project.path)

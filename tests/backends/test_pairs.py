@@ -12,6 +12,8 @@ from ematix_flow.api import Flow
 from ematix_flow.errors import NotSupported
 from tests.backends.places import Places
 from tests.projects import ProjectFolder
+from tests.services.mariadb import connect as mysql_client
+from tests.services.namespace import Database
 from tests.services.postgres import client
 
 PROJECT = """
@@ -125,7 +127,9 @@ def write_source(places: Places, kind: str) -> None:
         case "sqlite":
             write_sqlite(project)
         case "postgres":
-            write_postgres(places.database("src").dsn)
+            write_postgres(places.database("src", kind).dsn)
+        case "mysql":
+            write_mysql(places.database("src", kind))
         case _:
             raise AssertionError(kind)
 
@@ -141,6 +145,20 @@ def write_postgres(dsn: str) -> None:
     with client().connect(dsn, autocommit=True) as database:
         database.execute(f"CREATE TABLE everything ({columns})")
         database.cursor().executemany(f"INSERT INTO everything VALUES ({marks})", ROWS)
+
+
+def write_mysql(found: Database) -> None:
+    types = (
+        *("bigint", "smallint", "int", "float", "double", "boolean", "text", "varchar(3)"),
+        *("decimal(20,4)", "date", "datetime(6)", "datetime(6)", "longtext", "json", "char(36)"),
+        "longblob",
+    )
+    columns = ", ".join(f"`{name}` {kind}" for name, kind in zip(NAMES, types, strict=True))
+    marks = ", ".join("%s" for _ in NAMES)
+    with mysql_client(found.server, database=found.name, autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute(f"CREATE TABLE everything ({columns})")
+        cursor.executemany(f"INSERT INTO everything VALUES ({marks})", ROWS)
 
 
 def write_sqlite(project: ProjectFolder) -> None:
@@ -186,6 +204,9 @@ def stored(value: object, target: str) -> object:
     """How a target gives a value back through its own driver."""
     if target in ("duckdb", "postgres"):
         return value.lower() if value == LIMITS[14] else value
+    if target == "mysql":
+        # In UTC, which it does not say.
+        return value.replace(tzinfo=None) if isinstance(value, datetime) else value
     match value:
         case bool():
             return int(value)
@@ -214,7 +235,8 @@ def declared(places: Places, source: str, target: str, further: str = "sqlite") 
 def compared(kind: str) -> str:
     """The query of all rows, in their order; what a client makes of JSON is not our business."""
     as_text = ("doc", "doc_b", "uid") if kind == "postgres" else ()
-    names = ", ".join(f"CAST({name} AS text)" if name in as_text else name for name in NAMES)
+    listed = [f"`{name}`" for name in NAMES] if kind == "mysql" else NAMES
+    names = ", ".join(f"CAST({name} AS text)" if name in as_text else name for name in listed)
     return f"SELECT {names} FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
 
 

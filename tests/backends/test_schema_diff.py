@@ -33,6 +33,7 @@ from ematix_flow.spec.types import (
 )
 from ematix_flow.sqltext.bookkeeping import Bookkeeping
 from ematix_flow.sqltext.ddl import create_table
+from ematix_flow.sqltext.dialect_names import grammar_of
 from ematix_flow.sqltext.identifiers import quoted
 from tests.services.absence import required
 from tests.services.namespace import Database
@@ -106,14 +107,23 @@ def postgresql(postgres_database: Database) -> Iterator[Live]:
 
 
 @pytest.fixture
-def mysql(mariadb_database: Database) -> Iterator[Live]:
-    server = mariadb_database.server
+def mariadb_live(mariadb_database: Database) -> Iterator[Live]:
+    yield from of_mysql(mariadb_database, "mariadb")
+
+
+@pytest.fixture
+def mysql_live(mysql_database: Database) -> Iterator[Live]:
+    yield from of_mysql(mysql_database, "mysql")
+
+
+def of_mysql(database: Database, dialect: str) -> Iterator[Live]:
+    server = database.server
     connection = required("pymysql", "pymysql").connect(
         host=server.host,
         port=server.port,
         user=server.facts["user"],
         password=server.facts["password"],
-        database=mariadb_database.name,
+        database=database.name,
         autocommit=True,
     )
     with closing(connection):
@@ -133,7 +143,7 @@ def mysql(mariadb_database: Database) -> Iterator[Live]:
                 )
             )
 
-        yield Live("mysql", run, columns)
+        yield Live(dialect, run, columns)
 
 
 def _actual(rows: Sequence[tuple]) -> tuple[ActualColumn, ...]:
@@ -148,7 +158,8 @@ def _actual(rows: Sequence[tuple]) -> tuple[ActualColumn, ...]:
         "sqlite",
         "duckdb",
         pytest.param("postgresql", marks=pytest.mark.services),
-        pytest.param("mysql", marks=pytest.mark.services),
+        pytest.param("mariadb_live", marks=pytest.mark.services),
+        pytest.param("mysql_live", marks=pytest.mark.services),
     ]
 )
 def live(request: pytest.FixtureRequest) -> Live:
@@ -198,7 +209,7 @@ def test_a_unique_constraint_is_enforced(live: Live) -> None:
         Column(name="id", type=BigInt()), Column(name="mail", type=Text()), unique=(("mail",),)
     )
     created(live, declared)
-    name = quoted(NAME.name, live.dialect)
+    name = quoted(NAME.name, grammar_of(live.dialect))
     live.run(f"INSERT INTO {name} VALUES (1, 'a')")
     live.run(f"INSERT INTO {name} VALUES (2, 'A')")
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
@@ -226,7 +237,7 @@ WIDER = table(
 
 def test_evolving_widens_and_adds_and_loses_nothing(live: Live) -> None:
     created(live, OLD)
-    name = quoted(NAME.name, live.dialect)
+    name = quoted(NAME.name, grammar_of(live.dialect))
     live.run(f"INSERT INTO {name} VALUES (1, -32768, 'abc', 0.5, 'n', '1234.25')")
     diff = live.compare(WIDER)
     if live.dialect == "sqlite":

@@ -17,11 +17,12 @@ DeltaConnection Double DuckDBConnection Float Flow FlowError GlueSchemaRegistryC
 IcebergConnection InlineCredentialWarning Integer JSON JSONB JsonlConnection KafkaConnection
 KinesisConnection ManagedTable MemoryConnection MySQLConnection Numeric OrcConnection
 ParquetConnection PostgresConnection PubSubConnection RabbitMQConnection RedshiftConnection Retry
+RunResult
 S3Connection SQLiteConnection SchemaRegistryConnection SmallInt SnowflakeConnection Source String
 Struct Text Timestamp TimestampTZ UUID __version__ clamp connect date_trunc deduplicate_by default
 derive email_normalize ematix empty_to_null filter_where limit lower natural_key not_null_or
-nullable nullif parse_bool parse_date parse_int parse_numeric parse_timestamp phone_normalize pk
-regex_replace replace round sample_pct sql to_timezone trim truncate udaf udf upper
+nullable nullif parse_bool parse_date parse_int parse_numeric parse_timestamp phone_normalize
+pipeline pk regex_replace replace round sample_pct sql to_timezone trim truncate udaf udf upper
 whitespace_to_null
 """
 

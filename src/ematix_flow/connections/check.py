@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping
 
 from ematix_flow.connections.kinds import comes_later
 from ematix_flow.connections.load import Connections
-from ematix_flow.connections.model import Connection, DatabaseFileConnection, PathConnection
+from ematix_flow.connections.model import (
+    Connection,
+    DatabaseFileConnection,
+    MemoryConnection,
+    PathConnection,
+)
 from ematix_flow.connections.reach import reach
 from ematix_flow.errors import FlowError, SourceMissing
 from ematix_flow.observe.check import Check, Health
@@ -48,8 +53,11 @@ def _reached(name: str, connection: Connection) -> Check:
 
 
 def _missing(name: str, connection: Connection, error: SourceMissing) -> Check:
-    """A database file may be made by the first run; anything else has to be there."""
-    if isinstance(connection, DatabaseFileConnection) and connection.location.parent.is_dir():
+    """A database in a file or in memory may be made by the first run; others have to be there."""
+    made = isinstance(connection, MemoryConnection) or (
+        isinstance(connection, DatabaseFileConnection) and connection.location.parent.is_dir()
+    )
+    if made:
         finding = f"{connection.kind}: {error.what}; the first run that writes there makes it"
         return Check(name=name, health=Health.NOTE, finding=finding)
     return Check(name=name, health=Health.PROBLEM, finding=error.what, hint=error.hint)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ematix_flow.declare.connections import connect, connection
-from ematix_flow.declare.pipelines import job, pipeline, target
+from ematix_flow.declare.pipeline_decorator import job, pipeline
+from ematix_flow.declare.pipelines import target
 from ematix_flow.declare.tables import table
 from ematix_flow.declare.workflows import transform, transform_ref, workflow
 

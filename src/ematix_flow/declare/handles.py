@@ -11,7 +11,7 @@ from ematix_flow.declare.runner import runner_of
 if TYPE_CHECKING:
     from ematix_flow.declare.project import Project
     from ematix_flow.plan.plan import Plan
-    from ematix_flow.record.run import RunRecord
+    from ematix_flow.record.run import RunResult
     from ematix_flow.spec.pipeline import Pipeline
 
 P = ParamSpec("P")
@@ -48,9 +48,44 @@ class DeclaredPipeline(Generic[P, R]):
         """Return the plan together with the engine and its settings."""
         return runner_of(self._project).explain(self.name)
 
-    def sync(self, *, new: bool = False) -> RunRecord:
-        """Run it once and return the record of the run.
+    def sync(self, *, new: bool = False) -> RunResult:
+        """Run it once and return what it did.
 
         :param new: Load again even if an interrupted run had already landed.
         """
         return runner_of(self._project).run(self.name, new=new)
+
+    def preview(self, rows: int = 20) -> Any:
+        """Return the first rows as they would reach the target, and what is wrong with them.
+
+        Writes nothing.
+        """
+        return runner_of(self._project).preview(self.name, rows)
+
+    def dry_run(self) -> RunResult:
+        """Return what a run would change, counted by doing it and undoing it."""
+        return runner_of(self._project).dry_run(self.name)
+
+    def backfill(
+        self,
+        start: object,
+        end: object,
+        *,
+        chunk: object = None,
+        keep_going: bool = False,
+        new: bool = False,
+    ) -> Any:
+        """Load the rows from *start* to before *end* of the incremental column again.
+
+        The same call again goes on where it stopped. The first failure is raised.
+
+        :param chunk: How much one run loads: a duration for times, a number for numbers.
+        :param keep_going: Load the chunks after one that failed, before raising.
+        :param new: Begin again even if the same backfill never ended.
+        """
+        done = runner_of(self._project).backfill(
+            self.name, start, end, chunk=chunk, keep_going=keep_going, new=new
+        )
+        if done.error is not None:
+            raise done.error
+        return done

@@ -105,15 +105,13 @@ def _twice(what: str, name: str, first: object, second: Location) -> Declaration
 
 
 _active: ContextVar[Project | None] = ContextVar("ematix_flow_project", default=None)
+# What a plain script declares: one for all of its threads, whose contexts begin empty.
+_of_the_script = Project()
 
 
 def active_project() -> Project:
-    """Return the project being loaded, or a new one for a plain script."""
-    project = _active.get()
-    if project is None:
-        project = Project()
-        _active.set(project)
-    return project
+    """Return the project being loaded, or that of a plain script."""
+    return _active.get() or _of_the_script
 
 
 @contextmanager

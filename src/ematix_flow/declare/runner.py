@@ -6,7 +6,7 @@ first imports a decorator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ematix_flow.errors import UsageError
@@ -14,9 +14,10 @@ from ematix_flow.errors import UsageError
 if TYPE_CHECKING:
     from ematix_flow.declare.project import Project
     from ematix_flow.plan.plan import Plan
-    from ematix_flow.record.run import RunRecord
+    from ematix_flow.ports import ActualColumn
+    from ematix_flow.record.run import RunResult
     from ematix_flow.spec.modes import OnDrift
-    from ematix_flow.spec.table import Table
+    from ematix_flow.spec.table import Table, TableName
 
 
 class Runner(Protocol):
@@ -30,25 +31,71 @@ class Runner(Protocol):
         """Return the plan together with the engine and its settings."""
         ...
 
-    def run(self, name: str, *, new: bool = False) -> RunRecord:
+    def run(self, name: str, *, new: bool = False) -> RunResult:
         """Run one pipeline once."""
+        ...
+
+    def preview(self, name: str, rows: int = 20) -> Any:
+        """Return the first rows as they would reach the target."""
+        ...
+
+    def dry_run(self, name: str) -> RunResult:
+        """Return what a run would change."""
+        ...
+
+    def backfill(
+        self,
+        name: str,
+        start: object,
+        end: object,
+        *,
+        chunk: object = None,
+        keep_going: bool = False,
+        new: bool = False,
+    ) -> Any:
+        """Load a part of the past again."""
         ...
 
     def ensure(self, table: Table, connection: str, on_drift: OnDrift) -> tuple[str, ...]:
         """Bring a table into being as declared; return the statements that were run."""
         ...
 
+    def columns(self, connection: str, table: TableName) -> tuple[ActualColumn, ...] | None:
+        """Return the columns of a table, or None where there is no such table."""
+        ...
 
-_factory: list[Callable[[Project], Runner]] = []
+    def dialect(self, connection: str) -> str:
+        """Return the SQL that a connection speaks."""
+        ...
+
+    def read_frame(self, connection: str, query: str, kind: str | None) -> Any:
+        """Return the rows of a query as a frame of that kind."""
+        ...
 
 
-def use_runner(factory: Callable[[Project], Runner]) -> None:
+class RunnerFactory(Protocol):
+    """Makes the runner of a project."""
+
+    def __call__(self, project: Project, *, session: object | None, directory: Path) -> Runner:
+        """
+        :param session: A Spark session of the user's to run on.
+        :param directory: Where the project's TOML and state are.
+        """
+        ...
+
+
+_factory: list[RunnerFactory] = []
+
+
+def use_runner(factory: RunnerFactory) -> None:
     """Let *factory* make the runner of a project."""
     _factory[:] = [factory]
 
 
-def runner_of(project: Project) -> Runner:
+def runner_of(
+    project: Project, *, session: object | None = None, directory: Path = Path()
+) -> Runner:
     """Return who runs what *project* declares."""
     if not _factory:
         raise UsageError("nobody runs this project", hint="import from ematix_flow itself")
-    return _factory[0](project)
+    return _factory[0](project, session=session, directory=directory)

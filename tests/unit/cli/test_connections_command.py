@@ -102,7 +102,7 @@ def test_check_reaches_what_it_can_and_fails_on_the_rest(flow):
     code, text = flow(connections, "check", "landing", "mine")
     assert code == 0
     assert "ok  landing  csv: " in text
-    assert "--  mine     memory: in memory; model only" in text
+    assert "--  mine     memory: there is no database" in text
     with pytest.raises(UnknownName, match="did you mean 'landing'"):
         flow(connections, "check", "landin")
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from ematix_flow._base.redact import redact
@@ -220,16 +222,21 @@ def test_a_url_and_a_misspelt_property_in_the_environment(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-@pytest.mark.parametrize("where", [{"path": ":memory:"}, {"url": ":memory:"}, {"path": "${P}"}])
-def test_a_database_in_memory_is_refused(kind, where):
-    with pytest.raises(DeclarationError) as caught:
-        Connection.from_config("c", {"kind": kind, **where}, origin="pipelines.py:3").resolved(
-            SecretResolver(environ={"P": ":memory:"})
-        )
-    assert str(caught.value) == (
-        "pipelines.py:3: connection 'c': in-memory databases come with the memory backend\n"
-        'Hint: give a file: path = "c.db"'
+@pytest.mark.parametrize(
+    "where",
+    [{"path": ":memory:"}, {"url": ":memory:"}, {"path": "${P}"}, {"path": ":memory:c"}],
+)
+def test_a_database_in_memory_has_the_name_of_its_connection_or_its_own(kind, where):
+    found = Connection.from_config("c", {"kind": kind, **where}, base=Path("/project")).resolved(
+        SecretResolver(environ={"P": ":memory:"})
     )
+    assert found.in_memory
+    assert str(found.location) == ":memory:c"
+
+
+def test_a_database_in_a_file_lies_in_the_project():
+    found = Connection.from_config("c", {"kind": "sqlite", "path": "c.db"}, base=Path("/project"))
+    assert (found.in_memory, str(found.location)) == (False, "/project/c.db")
 
 
 def test_a_connection_in_toml_is_a_table(tmp_path):

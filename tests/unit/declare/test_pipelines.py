@@ -48,7 +48,7 @@ def shout(frame):
     source_table="things", column_map={"label": "name"}, keys="id",
     compare_columns=["name"], event_timestamp_column="at", sequence_by="version",
     apply_as_deletes="op = 'd'", history_columns={"valid_from": "since"},
-    handle_deletes="hard", incremental_column="at", lookback="2h30m", on_drift="evolve",
+    handle_deletes="ignore", incremental_column="at", lookback="2h30m", on_drift="evolve",
     strict_schema=True, on_duplicate_keys="last", ttl="90d",
     transforms_pre=[deduplicate_by("id", order_by="at DESC"), filter_where("id > 0"), limit(10),
                     sample_pct(50, seed=3), "SELECT * FROM source", shout],
@@ -72,6 +72,16 @@ def declared(project, text):
     return project.flow().project
 
 
+@pytest.mark.parametrize("policy", ["hard", "soft"])
+def test_a_part_of_a_snapshot_cannot_say_what_is_deleted(project, policy):
+    whole = EVERYTHING.replace('handle_deletes="ignore"', f'handle_deletes="{policy}"')
+    with pytest.raises(DeclarationError, match="an incremental load is only a part of one"):
+        declared(project, whole)
+    whole = whole.replace('incremental_column="at", lookback="2h30m",', "")
+    spec = declared(project, whole).pipelines["everything"]
+    assert spec.target.write.handle_deletes is HandleDeletes(policy)
+
+
 def test_every_keyword_reaches_the_spec(project):
     loaded = declared(project, EVERYTHING)
     spec = loaded.pipelines["everything"]
@@ -81,7 +91,7 @@ def test_every_keyword_reaches_the_spec(project):
     assert (write.event_timestamp_column, write.sequence_by) == ("at", ("version",))
     assert write.apply_as_deletes == "op = 'd'"
     assert write.history_columns == HistoryColumns(valid_from="since")
-    assert write.handle_deletes is HandleDeletes.HARD
+    assert write.handle_deletes is HandleDeletes.IGNORE
     assert write.on_duplicate_keys is OnDuplicateKeys.LAST
     assert (write.on_drift, write.strict_schema) == (OnDrift.EVOLVE, True)
     assert (write.ttl, write.max_delete_fraction) == (timedelta(days=90), 0.1)

@@ -262,9 +262,12 @@ def test_columns_that_only_order_or_delete_need_not_be_declared(shop):
 
 def test_mapped_columns_are_matched_by_their_new_names(shop):
     mapped = f"\n@{ORDERS}, column_map={{'Text': 'note'}})\ndef load():\n    return "
-    assert shop(f"{mapped}'SELECT id, note AS text FROM orders'\n").plan("load").blockers
-    told = refusal(shop, f"{mapped}'SELECT id, id AS other FROM orders'\n")
-    assert "the query does not return note" in told
+    steps = shop(f"{mapped}'SELECT id, note AS text FROM orders'\n").plan("load").steps
+    assert "arrange" in [step.name for step in steps]
+    told = refusal(shop, f"{mapped}'SELECT id, id AS texts FROM orders'\n")
+    assert "unknown column in column_map: 'Text'; did you mean 'texts'?" in told
+    told = refusal(shop, f"{mapped}'SELECT note AS text FROM orders'\n")
+    assert "the query does not return id" in told
 
 
 def test_validate_tells_the_users_line_and_knows_the_columns_that_only_order(shop):
@@ -280,11 +283,6 @@ def test_what_sqlite_holds_anyway_is_no_drift(shop, project):
     text = TOTALS.replace('"house"', '"lite"')
     body = "\ndef load():\n    return 'SELECT id FROM orders'\n"
     assert shop(f'\n@{text}, source_connection="app"){body}').plan("load").target_exists
-
-
-def test_a_policy_that_is_not_built_stops_the_first_run_too(shop):
-    plan = shop(f"\n@{ORDERS}, on_drift='discard_row')\ndef load():\n    {SELECT}\n").plan("load")
-    assert plan.blockers == ("on_drift='discard_row' is not built yet",)
 
 
 def test_every_one_of_several_targets_is_checked(shop):

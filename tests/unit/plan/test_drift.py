@@ -1,11 +1,13 @@
 import pytest
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import DriftError, NotSupported
+from ematix_flow.errors import DriftError
 from ematix_flow.plan.diff import ChangeKind, compare
 from ematix_flow.plan.drift import DriftDecision, check_drift, resolve_drift
+from ematix_flow.plan.fitting import fitted
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.modes import OnDrift
+from ematix_flow.spec.pipeline import TargetSpec, WriteOptions
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import (
     JSON,
@@ -24,6 +26,7 @@ from ematix_flow.spec.types import (
 )
 
 NAME = TableName(name="t")
+HERE = Location("x.py", 1)
 
 
 def table(*columns: Column) -> Table:
@@ -398,7 +401,54 @@ def test_error_says_when_evolving_would_do_and_shows_a_guess():
     )
 
 
+def discarding(policy: OnDrift, declared: Table, *actual: ActualColumn, dialect: str = "duckdb"):
+    write = WriteOptions(on_drift=policy)
+    target = TargetSpec(table=declared, connection="out", write=write, location=HERE)
+    return fitted(target, declared, actual, dialect)
+
+
 @pytest.mark.parametrize("policy", [OnDrift.DISCARD_VALUE, OnDrift.DISCARD_ROW])
-def test_discarding_is_still_to_come(policy):
-    with pytest.raises(NotSupported, match=f"on_drift='{policy.value}' is not built yet"):
-        resolved(policy, table(ID), keyed("id", key=True))
+def test_a_column_that_is_missing_is_not_written(policy):
+    fit = discarding(policy, table(ID, NOTE), keyed("id", key=True))
+    assert fit.table.column_names == ("id",)
+    [drifted] = fit.drifted
+    assert (drifted.column, drifted.held) == (NOTE, None)
+    assert drifted.discards_row is (policy is OnDrift.DISCARD_ROW)
+    assert resolved(policy, fit.table, keyed("id", key=True)) == DriftDecision()
+    assert "note, which the table lacks" in fit.notes[0]
+
+
+def test_a_column_is_written_in_the_type_that_it_has():
+    there = keyed("id", key=True), keyed("note", "INTEGER", nullable=True)
+    fit = discarding(OnDrift.DISCARD_VALUE, table(ID, NOTE), *there)
+    assert [column.type for column in fit.table.columns] == [BigInt(), Integer()]
+    assert resolved(OnDrift.DISCARD_VALUE, fit.table, *there) == DriftDecision()
+
+
+def test_what_cannot_be_discarded_is_refused():
+    for declared, there, hint in (
+        (table(ID, NOTE), keyed("note", "VARCHAR", nullable=True), "nothing of a key"),
+        (table(ID), keyed("id", "INTEGER", key=True), "nothing of a key"),
+        (
+            table(ID, NOTE),
+            keyed("note", "INTEGER"),
+            "where the table takes no NULL",
+        ),
+    ):
+        key = () if there.name == "id" or hint == "nothing of a key" else (keyed("id", key=True),)
+        with pytest.raises(DriftError) as caught:
+            discarding(OnDrift.DISCARD_VALUE, declared, *key, there)
+        assert hint in str(caught.value)
+
+
+def test_rows_without_a_value_are_let_go_where_the_table_wants_one():
+    there = keyed("id", key=True), keyed("note", "VARCHAR")
+    fit = discarding(OnDrift.DISCARD_ROW, table(ID, NOTE), *there)
+    [drifted] = fit.drifted
+    assert (drifted.held, drifted.takes_null) == (Text(), False)
+    assert not fit.table.columns[1].nullable
+
+
+def test_another_policy_discards_nothing():
+    declared = table(ID, NOTE)
+    assert discarding(OnDrift.ERROR, declared, keyed("id", key=True)).table is declared

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ematix_flow.errors import EXIT_CONSENT, NeedsConsent, NotSupported, UsageError
+from ematix_flow.errors import EXIT_CONSENT, NeedsConsent, NotSupported, PlanError, UsageError
 from ematix_flow.plan.show import plan_json, plan_text
-from ematix_flow.sqltext.bookkeeping import Bookkeeping
+from ematix_flow.sqltext.bookkeeping import LEDGER, Bookkeeping
 
 PROJECT = """
 @ematix.connection
@@ -54,6 +54,7 @@ def planned(project, keywords="", **options):
 def landed(project, at="2026-11-15T01:00:00+00:00", watermark=None):
     sql = Bookkeeping("sqlite")
     values = ("load", "customers", 0, "r1", 0, None, None, watermark, 1, 0, at)
+    values += (0,) * (len(LEDGER.columns) - len(values))
     quoted = ", ".join("NULL" if value is None else repr(value) for value in values)
     project.sqlite("out.db", *sql.create, f"INSERT INTO _flow_ledger VALUES ({quoted})")
 
@@ -92,19 +93,40 @@ def test_why_it_would_run(project, keywords, at, why):
 
 
 @pytest.mark.parametrize(
-    ("watermark", "lookback", "text"),
+    ("watermark", "lookback", "text", "start"),
     [
-        (None, "", "window all rows: changed_at has no watermark yet"),
-        ("2026-11-01", "", "window changed_at > '2026-11-01'\n"),
-        ("2026-11-01", ", lookback='2h'", "'2026-11-01', and 2h before it again"),
-        ("17", ", lookback=5", "changed_at > '17', and 5 before it again"),
+        (None, "", "window all rows: changed_at has no watermark yet", None),
+        (
+            "date:2026-11-01 00:00:00.000000",
+            "",
+            "window changed_at > date 2026-11-01\n",
+            "> date 2026-11-01",
+        ),
+        (
+            "timestamp:2026-11-01 09:00:00.000000",
+            ", lookback='2h'",
+            "window changed_at > timestamp 2026-11-01 07:00:00.000000 (2h before timestamp",
+            "> timestamp 2026-11-01 09:00:00.000000",
+        ),
+        (
+            "integer:10000000000000000017",
+            ", lookback=5",
+            "window changed_at > integer 12 (5 before integer 17, for rows that came late)",
+            "> integer 17",
+        ),
     ],
 )
-def test_the_window_starts_at_the_ledgers_watermark(project, watermark, lookback, text):
+def test_the_window_starts_at_the_ledgers_watermark(project, watermark, lookback, text, start):
     landed(project, watermark=watermark)
     plan = planned(project, f", incremental_column='changed_at'{lookback}")
     assert text in plan_text(plan)
-    assert plan_json(plan)["window"]["above"] == watermark
+    assert plan_json(plan)["window"]["start"] == start
+
+
+def test_a_lookback_that_does_not_fit_the_column_is_told(project):
+    landed(project, watermark="integer:10000000000000000017")
+    with pytest.raises(PlanError, match="of integer 17 it takes a whole number, not"):
+        planned(project, ", incremental_column='changed_at', lookback='2h'")
 
 
 def test_a_key_that_is_not_the_primary_key_is_noted(project):
@@ -121,14 +143,7 @@ def test_another_writer_of_the_table_is_noted(project):
 @pytest.mark.parametrize(
     ("keywords", "blocker"),
     [
-        (", mode='merge'", "mode merge into sqlite is not built yet"),
-        (", mode='scd2'", "mode scd2 into sqlite is not built yet"),
-        (", incremental_column='changed_at'", "incremental_column is not built yet"),
-        (", column_map={'e': 'email'}", "column_map is not built yet"),
-        (", transforms_pre=limit(3)", "transforms_pre is not built yet"),
-        (", transforms_post='SELECT 1'", "transforms_post is not built yet"),
         (", expectations=['customer_id > 0']", "expectations is not built yet"),
-        (", force_path='in_database'", "force_path='in_database' is not built yet"),
     ],
 )
 def test_what_is_not_built_is_planned_and_not_run(project, keywords, blocker):
@@ -217,4 +232,7 @@ def copied():
     )
     plan = project.flow().plan("copied")
     [create] = [statement for statement in plan.steps[0].ddl if '"copy"' in statement]
-    assert create == 'CREATE TABLE IF NOT EXISTS "copy" ("customer_id" BIGINT, "email" TEXT)'
+    assert create == (
+        'CREATE TABLE IF NOT EXISTS "copy" ("customer_id" BIGINT, "email" TEXT, '
+        '"_loaded_at" TIMESTAMPTZ_TEXT, "_batch_id" TEXT)'
+    )

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
 from ematix_flow._base.location import Location, caller_location
 from ematix_flow._base.redact import register_secret
+from ematix_flow.connections.frames import FrameKind, frame_access
 from ematix_flow.connections.inline import declared_by_hand, warn_inline
 from ematix_flow.connections.model.address import Address
 from ematix_flow.connections.model.config import read_config, unknown_property
@@ -27,6 +28,12 @@ from ematix_flow.connections.model.url import ENCODE, BadUrl, UnknownInUrl, is_p
 from ematix_flow.connections.model.values import Unfit, declared, from_text
 from ematix_flow.connections.secrets import SecretResolver, register_named
 from ematix_flow.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ematix_flow.declare.keywords import PipelineKeywords
+    from ematix_flow.record.run import RunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -148,6 +155,37 @@ class Connection:
         for each, value in live.config_values():
             _register(each, value)
         return live
+
+    # Frames ------------------------------------------------------------------------------------
+
+    def read_df(
+        self, sql: str, as_: FrameKind | None = None, *, spark: SparkSession | None = None
+    ) -> Any:
+        """Return the rows of *sql*, which runs in this connection, as a frame with exact types.
+
+        :param as_: `pandas` (where it is installed, the default), `polars`, `pyarrow` or `spark`.
+        :param spark: The session that a Spark frame belongs to.
+        """
+        kind = "spark" if as_ is None and spark is not None else as_
+        return frame_access().read(self, sql, kind, spark)
+
+    def write_df(
+        self,
+        df: Any,
+        table: type | str,
+        *,
+        spark: SparkSession | None = None,
+        **keywords: Unpack[PipelineKeywords],
+    ) -> RunResult:
+        """Load a Spark, pandas, polars or pyarrow frame into *table*: one run, all or nothing.
+
+        Takes the keywords of a pipeline: `mode`, `keys`, `on_drift`, `name`, `engine` ...
+
+        :param table: A declared table, or its name: the frame then tells its columns.
+        :param spark: A session of the caller's to run on, instead of the engine's own.
+        """
+        done: RunResult = frame_access().write(self, df, table, keywords, spark)
+        return done
 
     # For a kind to fill in ---------------------------------------------------------------------
 

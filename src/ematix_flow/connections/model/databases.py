@@ -1,26 +1,38 @@
-"""Databases in a file."""
+"""Databases in a file, or in the memory of this process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from ematix_flow.connections.model.files import PathConnection
 
+IN_MEMORY = ":memory:"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DatabaseFileConnection(PathConnection):
-    """A database in a file."""
+    """A database in a file.
+
+    The path `:memory:` is a database in memory that lives as long as the process and is known by
+    the connection's name; `:memory:NAME` names it, so that several connections can share it.
+    """
 
     other_schemes: ClassVar[tuple[str, ...]] = ()
 
-    def _check(self) -> None:
-        # Drivers give that name a meaning; here it would silently become a file.
-        if self.path.startswith(":memory:"):
-            raise self._wrong(
-                "in-memory databases come with the memory backend",
-                hint=f'give a file: path = "{self.name}.db"',
-            )
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database is no file."""
+        return self.path.startswith(IN_MEMORY)
+
+    @property
+    def location(self) -> Path:
+        """The absolute path, or `:memory:NAME`; meant for a resolved connection."""
+        if not self.in_memory:
+            # Not super(): a class with slots is made twice, and that would mean the first.
+            return super(DatabaseFileConnection, self).location
+        return Path(self.path if self.path != IN_MEMORY else f"{IN_MEMORY}{self.name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.impl.duckdb.memory import connect_to, is_kept
+from ematix_flow.backends.in_memory import is_in_memory, never_written
 from ematix_flow.errors import (
     FlowError,
     QueryError,
@@ -41,8 +43,15 @@ _HELD = "IO Error: Could not set lock on file"
 _NO_DATABASE = "not a valid DuckDB database file"
 
 
+def is_there(path: Path, failure: Failure) -> bool:
+    """Tell whether there is a database. An empty file is what a crash left of creating one."""
+    return is_kept(path) if is_in_memory(path) else bool(size_of(path, failure))
+
+
 def size_of(path: Path, failure: Failure) -> int | None:
     """Return the file's size, None where there is none; not being allowed to look is an error."""
+    if is_in_memory(path):
+        return None
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -90,6 +99,10 @@ def _check_path(path: Path, failure: Failure) -> None:
 
 def _require_database(path: Path, failure: Failure) -> None:
     missing = SourceMissing if failure is SourceError else failure
+    if is_in_memory(path):
+        if not is_kept(path):
+            raise never_written(path, missing)
+        return
     match size_of(path, failure):
         case None:
             raise missing(f"DuckDB database {str(path)!r} does not exist")
@@ -99,6 +112,8 @@ def _require_database(path: Path, failure: Failure) -> None:
 
 def _make_room(path: Path) -> None:
     """See to it that DuckDB can create the database."""
+    if is_in_memory(path):
+        return
     try:
         match size_of(path, TargetError):
             case None:
@@ -128,6 +143,8 @@ def _fill(path: Path) -> None:
 
 
 def _connect(path: Path, *, read_only: bool, patience: float) -> DuckDBPyConnection:
+    if is_in_memory(path):
+        return connect_to(path)
     try:
         import duckdb
     except ImportError as error:
@@ -169,7 +186,7 @@ def translating(path: Path, failure: Failure) -> Iterator[None]:
                     "DuckDB refuses a row that is already there or breaks a constraint: "
                     f"{first_line}",
                     where=str(path),
-                    hint="append adds rows; filter what was loaded before, or use mode truncate",
+                    hint="append adds rows; filter what was loaded before, or use mode merge",
                 ) from error
             case "IOException" if _NO_DATABASE in str(error).replace(str(path), ""):
                 raise failure(f"{str(path)!r} is not a DuckDB database") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.files import FoundFiles
-from ematix_flow.backends.impl.duckdb.database import opened
+from ematix_flow.backends.impl.duckdb.database import opened, size_of
 from ematix_flow.backends.impl.duckdb.types import export_query, lost_value
 from ematix_flow.backends.tables import missing_table
 from ematix_flow.errors import NotSupported, SourceError, TargetBusy
@@ -35,9 +35,10 @@ class DuckdbReader:
         except TargetBusy:
             # Whoever holds it found a database there; the run will wait for them.
             pass
-        size = self.path.stat().st_size
+        size = size_of(self.path, SourceError)
+        shown = "in memory" if size is None else f"{size:,} bytes"
         return SourceFacts(
-            description=f"{self.path.name}, {size:,} bytes", size_bytes=size, columns=columns
+            description=f"{self.path.name}, {shown}", size_bytes=size, columns=columns
         )
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
@@ -56,11 +57,16 @@ class DuckdbReader:
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Run *query*, export its result, and let the database go before Spark works."""
+        spool = self.spool(query, scratch)
+        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+
+    def spool(self, query: str, scratch: Path) -> Path:
+        """Run *query* and return its rows as a Parquet file."""
         spool = scratch / "source.parquet"
         spool.parent.mkdir(parents=True, exist_ok=True)
         with opened(self.path, read_only=True, failure=SourceError) as database:
             _export(database, query, spool)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+        return spool
 
 
 def _table_columns(

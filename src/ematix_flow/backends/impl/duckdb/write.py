@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ematix_flow.backends.impl.duckdb.database import opened, size_of
+from ematix_flow.backends.impl.duckdb.database import is_there, opened
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
@@ -54,8 +54,15 @@ class DuckdbSession:
         return self.database.execute(sql, tuple(parameters)).fetchall()
 
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
-        """Make the staged files a view: DuckDB reads Parquet where it lies."""
+        """Make the staged files a view: DuckDB reads Parquet where it lies.
+
+        Rows that lie here already are selected now.
+        """
         del table
+        if staged.query is not None:
+            name = quoted(relation, "duckdb")
+            self.database.execute(f"CREATE TEMP TABLE {name} AS {staged.query.sql}")
+            return
         # No path is a pattern, and no folder named `id=5` is a column.
         files = ", ".join(_literal(escape(str(file))) for file in staged.files)
         # DuckDB looks for a name among temporary views first, so none of the user's is meant.
@@ -91,8 +98,7 @@ class DuckdbTarget:
 
     def exists(self) -> bool:
         """Tell whether the database is there, without creating it."""
-        # An empty file is what a crash left of creating one.
-        return bool(size_of(self.path, TargetError))
+        return is_there(self.path, TargetError)
 
     @contextmanager
     def open(self) -> Iterator[DuckdbSession]:

@@ -18,9 +18,9 @@ class SqliteBackend:
             Capability.READ_QUERY: Support.FULL,
             Capability.APPEND: Support.FULL,
             Capability.TRUNCATE: Support.FULL,
-            Capability.MERGE: Support.NOT_IMPLEMENTED,
-            Capability.SCD1: Support.NOT_IMPLEMENTED,
-            Capability.SCD2: Support.NOT_IMPLEMENTED,
+            Capability.MERGE: Support.FULL,
+            Capability.SCD1: Support.FULL,
+            Capability.SCD2: Support.FULL,
         },
     )
 

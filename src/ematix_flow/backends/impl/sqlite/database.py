@@ -13,6 +13,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from ematix_flow.backends.impl.sqlite.functions import add_functions
+from ematix_flow.backends.impl.sqlite.memory import is_kept, uri_of
+from ematix_flow.backends.in_memory import is_in_memory, never_written
 from ematix_flow.errors import (
     FlowError,
     QueryError,
@@ -31,6 +34,8 @@ _BUSY_SECONDS = 30.0
 
 def is_there(path: Path, failure: Failure) -> bool:
     """Tell whether there is something at *path*; not being allowed to look is an error."""
+    if is_in_memory(path):
+        return is_kept(path)
     try:
         return path.exists()
     except OSError as error:
@@ -41,7 +46,11 @@ def check_file(path: Path, failure: Failure) -> None:
     """Refuse a path that cannot be a SQLite database. An empty file is an empty database."""
     if not is_there(path, failure):
         missing = SourceMissing if failure is SourceError else failure
+        if is_in_memory(path):
+            raise never_written(path, missing)
         raise missing(f"SQLite database {str(path)!r} does not exist")
+    if is_in_memory(path):
+        return
     if path.is_dir():
         raise failure(f"{str(path)!r} is a folder, not a SQLite database")
     if not os.access(path, os.R_OK):
@@ -55,31 +64,44 @@ def check_file(path: Path, failure: Failure) -> None:
 def read_only(path: Path, failure: Failure) -> Iterator[sqlite3.Connection]:
     """Open an existing database for looking."""
     check_file(path, failure)
-    uri = f"file:{quote(str(path))}?mode=ro"
+    uri = f"{uri_of(path)}&mode=ro" if is_in_memory(path) else f"file:{quote(str(path))}?mode=ro"
     with (
         translating(path, failure),
         closing(
             sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
         ) as database,
     ):
+        add_functions(database)
         yield database
 
 
 @contextmanager
 def read_write(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database for writing, creating it where it does not exist."""
-    if is_there(path, TargetError):
-        check_file(path, TargetError)
+    if is_in_memory(path):
+        place = uri_of(path)
     else:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
+        _make_room(path)
+        place = f"file:{quote(str(path))}"
     with (
         translating(path, TargetError),
-        closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database,
+        closing(
+            sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+        ) as database,
     ):
+        add_functions(database)
         yield database
+
+
+def _make_room(path: Path) -> None:
+    """See to it that SQLite can create the database."""
+    if is_there(path, TargetError):
+        check_file(path, TargetError)
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
 
 
 @contextmanager
@@ -93,7 +115,7 @@ def translating(path: Path, failure: Failure) -> Iterator[None]:
         raise TargetError(
             f"SQLite refuses a row that is already there or breaks a constraint: {error}",
             where=str(path),
-            hint="append adds rows; filter what was loaded before, or use mode truncate",
+            hint="append adds rows; filter what was loaded before, or use mode merge",
         ) from error
     except sqlite3.Error as error:
         # Errors of the driver itself, such as text that is not UTF-8, have no code.

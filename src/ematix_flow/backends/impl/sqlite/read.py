@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ematix_flow.backends.files import FoundFiles
 from ematix_flow.backends.impl.sqlite.database import read_only
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
+from ematix_flow.backends.in_memory import is_in_memory
 from ematix_flow.backends.tables import missing_table
 from ematix_flow.errors import NotSupported, SourceError
 from ematix_flow.ports import ActualColumn, SourceFacts
@@ -34,9 +35,10 @@ class SqliteReader:
             # The first page tells whether it is a database at all.
             database.execute("PRAGMA schema_version")
             columns = None if relation is None else _table_columns(database, relation, self.path)
-        size = self.path.stat().st_size
+        size = None if is_in_memory(self.path) else self.path.stat().st_size
+        shown = "in memory" if size is None else f"{size:,} bytes"
         return SourceFacts(
-            description=f"{self.path.name}, {size:,} bytes", size_bytes=size, columns=columns
+            description=f"{self.path.name}, {shown}", size_bytes=size, columns=columns
         )
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
@@ -54,10 +56,15 @@ class SqliteReader:
 
     def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
         """Run *query* and spool its result, so that the driver holds one batch at a time."""
+        spool = self.spool(query, scratch)
+        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+
+    def spool(self, query: str, scratch: Path) -> Path:
+        """Run *query* and return its rows as a Parquet file."""
         spool = scratch / "source.parquet"
         with read_only(self.path, SourceError) as database:
             _spool(database, query, spool)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+        return spool
 
 
 def _table_columns(

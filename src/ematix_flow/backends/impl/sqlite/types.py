@@ -10,21 +10,27 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError, SourceError
 from ematix_flow.spec.table import Column, Table
-from ematix_flow.spec.types import TimestampTZ
+from ematix_flow.spec.types import (
+    BigInt,
+    Boolean,
+    Bytes,
+    Date,
+    Double,
+    Numeric,
+    Text,
+    Timestamp,
+    TimestampTZ,
+)
+from ematix_flow.sqltext.sqlite_types import meaning_in_sqlite
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DECIMAL = re.compile(
-    r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.IGNORECASE
-)
-# The digits an engine's decimal can have; more are kept as text.
-_MOST_DIGITS = 38
 # What Python would cut from a time without a word.
 _BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 
@@ -41,29 +47,32 @@ def read_as(declared: str, storage: set[str]) -> ReadAs:
     """Choose by the declared type; without one (an expression) by what is stored."""
     import pyarrow as pa
 
-    name = declared.upper()
-    if match := _DECIMAL.search(name):
-        precision, scale = int(match[1]), int(match[2] or 0)
-        if scale <= precision <= _MOST_DIGITS:
+    match meaning_in_sqlite(declared):
+        case Numeric(precision, scale):
             return ReadAs(pa.decimal128(precision, scale), _decimal)
-        return ReadAs(pa.string(), _text)
-    for part, chosen in (
-        ("TIMESTAMPTZ", ReadAs(pa.timestamp("us", tz="UTC"), _instant)),
-        ("TIMESTAMP", ReadAs(pa.timestamp("us"), _timestamp)),
-        ("DATETIME", ReadAs(pa.timestamp("us"), _timestamp)),
-        ("DATE", ReadAs(pa.date32(), _date)),
-        ("BOOL", ReadAs(pa.bool_(), _boolean)),
-        ("INT", ReadAs(pa.int64(), _integer)),
-        ("CHAR", ReadAs(pa.string(), _text)),
-        ("TEXT", ReadAs(pa.string(), _text)),
-        ("CLOB", ReadAs(pa.string(), _text)),
-        ("BLOB", ReadAs(pa.binary(), _bytes)),
-        ("REAL", ReadAs(pa.float64(), _double)),
-        ("FLOA", ReadAs(pa.float64(), _double)),
-        ("DOUB", ReadAs(pa.float64(), _double)),
-    ):
-        if part in name:
-            return chosen
+        case TimestampTZ():
+            return ReadAs(pa.timestamp("us", tz="UTC"), _instant)
+        case Timestamp():
+            return ReadAs(pa.timestamp("us"), _timestamp)
+        case Date():
+            return ReadAs(pa.date32(), _date)
+        case Boolean():
+            return ReadAs(pa.bool_(), _boolean)
+        case BigInt():
+            return ReadAs(pa.int64(), _integer)
+        case Text():
+            return ReadAs(pa.string(), _text)
+        case Bytes():
+            return ReadAs(pa.binary(), _bytes)
+        case Double():
+            return ReadAs(pa.float64(), _double)
+        case _:
+            return _by_storage(storage)
+
+
+def _by_storage(storage: set[str]) -> ReadAs:
+    import pyarrow as pa
+
     match storage - {"null"}:
         case kinds if kinds <= {"integer"} and kinds:
             return ReadAs(pa.int64(), _integer)
@@ -225,3 +234,34 @@ def _stored(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> lis
 def _plain(text: str) -> str:
     """Write a decimal out: Arrow's `1E-7` is the same number as `0.0000001`, but another text."""
     return format(Decimal(text), "f") if "E" in text else text
+
+
+def canonical_text(value: Any, kind: str, precision: int = 0, scale: int = 0) -> str | None:
+    """Return a value as `to_sqlite` stores it; NULL where it is none of that kind."""
+    try:
+        match kind:
+            case _ if value is None:
+                return None
+            case "numeric":
+                return _exact(Decimal(str(value)), precision, scale)
+            case "date":
+                return _date(value).isoformat()
+            case "timestamp":
+                return _timestamp(value).isoformat(sep=" ", timespec="microseconds")
+            case "timestamptz":
+                utc = _instant(value).replace(tzinfo=None)
+                return utc.isoformat(sep=" ", timespec="microseconds") + "Z"
+            case _:
+                return None
+    except (ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _exact(number: Decimal, precision: int, scale: int) -> str | None:
+    if not number.is_finite():
+        return None
+    with localcontext(prec=200):
+        fixed = number.quantize(Decimal(1).scaleb(-scale))
+        fits = fixed == number and abs(fixed) < Decimal(10) ** (precision - scale)
+        # Of zeros there is one.
+        return format(abs(fixed) if fixed == 0 else fixed, "f") if fits else None

@@ -46,14 +46,21 @@ class SqliteSession:
         return self.database.execute(sql, tuple(parameters)).fetchall()
 
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
-        """Load the staged files into a temporary table: the long part, before any lock is held."""
-        import pyarrow.parquet as pq
+        """Load the staged files into a temporary table: the long part, before any lock is held.
 
+        Rows that lie here already are selected now.
+        """
         names = [column.name for column in table.columns]
         listed = ", ".join(quoted(name, "sqlite") for name in names)
         # SQLite looks for a name among temporary tables first, so none of the user's is meant.
         staging = f"temp.{quoted(relation, 'sqlite')}"
+        # Columns without a type: a value stays what it is.
         self.database.execute(f"CREATE TABLE {staging} ({listed})")
+        if staged.query is not None:
+            self.database.execute(f"INSERT INTO {staging} {staged.query.sql}")
+            return
+        import pyarrow.parquet as pq
+
         marks = ", ".join("?" for _ in names)
         insert = f"INSERT INTO {staging} VALUES ({marks})"  # noqa: S608  # quoted
         with self.transaction(begin="BEGIN"):

@@ -1,0 +1,478 @@
+"""Both paths of a load within one database: through Spark, and in the database alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ematix_flow.backends.registry import backends
+from ematix_flow.connections.model import Connection
+from ematix_flow.engine.choice import choose
+from ematix_flow.engine.machine import this_machine
+from ematix_flow.engine.session import open_engine
+from ematix_flow.engine.sizing import size
+from ematix_flow.errors import ContractError
+from ematix_flow.spec.types import BigInt, Date, Text, Timestamp, TimestampTZ
+from ematix_flow.sqltext.in_database.order import order_text
+from ematix_flow.sqltext.type_names import type_name
+from ematix_flow.validate.order_text import order_text as spark_order_text
+from tests.backends import test_pairs as pairs
+from tests.backends.places import SERVERS, Places
+from tests.services.mariadb import connect as mysql_client
+from tests.services.postgres import client
+
+KINDS = (
+    "sqlite",
+    "duckdb",
+    pytest.param("postgres", marks=pytest.mark.services),
+    pytest.param("mysql", marks=pytest.mark.services),
+)
+
+TYPES = {
+    "sqlite": "BIGINT TEXT VARCHAR(8) NUMERIC(12,2) INT BOOLEAN DATE TIMESTAMP TIMESTAMPTZ REAL",
+    "duckdb": "BIGINT TEXT TEXT DECIMAL(10,2) INTEGER BOOLEAN DATE TIMESTAMP TIMESTAMPTZ DOUBLE",
+    "postgres": "bigint text varchar(8) numeric(10,2) int bool date timestamp timestamptz float8",
+    "mysql": "bigint text varchar(8) decimal(10,2) int boolean date datetime(6) datetime(6) double",
+}
+NAMES = (
+    "id",
+    "name",
+    "code",
+    "amount",
+    "n",
+    "flag",
+    "day",
+    "wall",
+    "seen",
+    "ratio",
+    "op",
+    "version",
+)
+
+TABLE = """
+@ematix.table
+class {name}:
+    id: {key}
+    name: {text}
+    label: String[8] | None
+    amount: Numeric[12, 2] | None
+    n: BigInt | None
+    flag: Boolean | None
+    day: Date | None
+    wall: Timestamp | None
+    seen: TimestampTZ | None
+    ratio: Double | None
+
+@ematix.pipeline(
+    target={name}, source_connection="db", target_connection="db",
+    column_map={{"code": "label"}}, force_path="{path}", {options}
+)
+def load_{name}():
+    return "{query}"
+"""
+GIVEN = (
+    "WITH all_of AS (SELECT * FROM events) "
+    "SELECT id, name, code, amount, n, flag, day, wall, seen, ratio{more} FROM all_of -- each"
+)
+ORDERED = ", op, version"
+SCENARIOS = {
+    "append": (", version", 'mode="append", incremental_column="version"'),
+    "truncate": ("", 'mode="truncate", transforms_pre=[filter_where("n >= 0 OR flag IS NULL")]'),
+    "merge": (
+        ORDERED,
+        """mode="merge", sequence_by="version", apply_as_deletes="op = 'D' AND id <> 0" """,
+    ),
+    "scd1": ("", 'mode="scd1", handle_deletes="soft", max_delete_fraction=1.0'),
+    "scd2_snapshot": ("", 'mode="scd2", handle_deletes="hard", max_delete_fraction=1.0'),
+    "scd2_events": (
+        ORDERED,
+        """mode="scd2", event_timestamp_column="seen", sequence_by="version",
+        apply_as_deletes="op = 'D'" """,
+    ),
+}
+# Here a third day comes late.
+IN_ORDER = ("merge", "scd2_events")
+# The rows of the source, day by day; ~ is NULL.
+DAYS = (
+    """
+  1| ada |a|1.50|1|1|2026-01-01|2026-01-01 10:00:00|2026-01-01 10:00:00|0.5|I|1
+  2|grace|~|~|~|~|~|~|2026-01-01 11:00:00|~|I|2
+  3||zwölf|-0.01|-5|0|1969-12-31|1899-01-02 03:04:05.678901|2026-01-01 12:00:00.000001|-1.5e300|U|3
+    """,
+    """
+  1|ada|a|1.50|1|1|2026-01-01|2026-01-01 10:00:00|2026-01-05 10:00:00|0.5|I|4
+  2|GRACE|B |99999999.99|2147483647|1|9999-12-31|2026-03-29 02:30:00|2026-01-05 11:00:00|5e-324|U|5
+  4|new||0.00|0|0|2026-02-28|2026-02-28 23:59:59.999999|2026-01-05 12:00:00|0.1|I|6
+  3|~|~|~|~|~|~|~|2026-01-05 13:00:00|~|D|7
+    """,
+    """
+  2|late|b|2.00|7|0|2026-01-03|2026-01-03 00:00:00|2026-01-03 00:00:00|1.0|U|8
+  3|back|c|3.00|8|1|2026-01-06|2026-01-06 00:00:00|2026-01-06 00:00:00|2.0|I|9
+    """,
+)
+NUMBERS = ("id", "n", "ratio", "version")
+
+
+class DayClock:
+    """A time that stands still, and moves on by the day."""
+
+    def __init__(self) -> None:
+        self.day = datetime(2026, 3, 1, tzinfo=UTC)
+        self._ticks = 0.0
+
+    def now(self) -> datetime:
+        return self.day
+
+    def monotonic(self) -> float:
+        self._ticks += 0.001
+        return self._ticks
+
+    def next_day(self) -> None:
+        self.day += timedelta(days=1)
+
+
+def write_day(places: Places, kind: str, day: str, *, first: bool) -> None:
+    """Let the source hold exactly the rows of *day*."""
+    types = (*TYPES[kind].split(), "varchar(1)", "bigint")
+    columns = ", ".join(f"{name} {held}" for name, held in zip(NAMES, types, strict=True))
+    statements = [f"CREATE TABLE events ({columns})"] if first else ["DELETE FROM events"]
+    for line in filter(None, (each.strip() for each in day.splitlines())):
+        named = zip(NAMES, line.split("|"), strict=True)
+        values = ", ".join(literal(name, value, kind) for name, value in named)
+        statements.append(f"INSERT INTO events VALUES ({values})")
+    execute(places, kind, statements)
+
+
+def literal(name: str, value: str, kind: str) -> str:
+    if value == "~":
+        return "NULL"
+    if name == "flag" and kind != "sqlite":
+        return "TRUE" if value == "1" else "FALSE"
+    if name == "seen" and kind != "mysql":
+        return f"'{value}+00:00'"
+    return value if name in (*NUMBERS, "flag") else f"'{value}'"
+
+
+def execute(places: Places, kind: str, statements: list[str]) -> None:
+    if kind == "sqlite":
+        places.project.sqlite("db.db", *statements)
+    elif kind == "duckdb":
+        import duckdb
+
+        with duckdb.connect(str(places.project.path / "db.db")) as database:
+            database.execute("SET TimeZone = 'UTC'")
+            for statement in statements:
+                database.execute(statement)
+    elif kind == "mysql":
+        found = places.database("db", kind)
+        with mysql_client(found.server, database=found.name, autocommit=True) as connection:
+            for statement in statements:
+                connection.cursor().execute(statement)
+    else:
+        with client().connect(places.database("db", kind).dsn, autocommit=True) as database:
+            for statement in statements:
+                database.execute(statement)
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """One session for all of these runs; starting one takes longer than they do."""
+    sizing = size(this_machine(), 0, {"spark.sql.shuffle.partitions": "2"})
+    state = tmp_path_factory.mktemp("spark-state")
+    with open_engine(choose("local", {}, None), sizing=sizing, state_dir=state) as engine:
+        yield engine.session
+
+
+def declared(places: Places, kind: str, scenario: str, clock: DayClock, spark):
+    more, options = SCENARIOS[scenario]
+    tables = "".join(
+        TABLE.format(
+            name=f"by_{path}",
+            path=path,
+            options=options,
+            query=GIVEN.format(more=more),
+            # No marker is proven there.
+            text="Text | None" if kind == "mysql" else "Annotated[Text | None, trim()]",
+            key="BigInt" if 'mode="append"' in options else "Annotated[BigInt, pk()]",
+        )
+        for path in ("in_database", "spark")
+    )
+    places.project.declare(places.declare("db", kind) + tables)
+    return places.project.flow(environ=places.environ(), clock=clock, session=spark)
+
+
+def held(places: Places, table: str) -> list[tuple[object, ...]]:
+    """All that the table holds, but for what says which run wrote it."""
+    found = places.rows("db", f"SELECT * FROM {table}")
+    names = columns_of(places, table)
+    kept = [at for at, name in enumerate(names) if name not in ("_loaded_at", "_batch_id")]
+    return sorted((tuple(row[at] for at in kept) for row in found), key=repr)
+
+
+def columns_of(places: Places, table: str) -> list[str]:
+    if "db" in places.databases:
+        here = "database()" if places.databases["db"][0] == "mysql" else "current_schema()"
+        sql = (
+            "SELECT column_name FROM information_schema.columns "
+            f"WHERE table_schema = {here} AND table_name = '{table}' ORDER BY ordinal_position"
+        )
+    else:
+        sql = f"SELECT name FROM pragma_table_info('{table}') ORDER BY cid"
+    return [str(name) for (name,) in places.rows("db", sql)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_both_paths_give_the_same_table(places, spark, kind, scenario):
+    clock = DayClock()
+    days = DAYS if scenario in IN_ORDER else DAYS[:2]
+    for number, rows in enumerate(days):
+        write_day(places, kind, rows, first=not number)
+        flow = declared(places, kind, scenario, clock, spark)
+        counts = []
+        for path in ("in_database", "spark"):
+            result = flow.run(f"load_by_{path}")
+            assert result.path == path
+            counts.append((result.rows, result.watermark))
+        assert counts[0] == counts[1]
+        assert held(places, "by_in_database") == held(places, "by_spark")
+        clock.next_day()
+    assert held(places, "by_in_database")
+
+
+BAD = """
+@ematix.table
+class Checked:
+    id: Annotated[BigInt, pk()]
+    small: SmallInt | None
+    code: String[3]
+
+@ematix.pipeline(
+    target=Checked, mode="merge", sequence_by="version", apply_as_deletes="gone",
+    source_connection="db", target_connection="db", force_path="{path}",
+)
+def load():
+    return "SELECT id, small, code, version, gone FROM given"
+"""
+TEXT_OF = {"sqlite": "TEXT", "duckdb": "VARCHAR", "postgres": "text", "mysql": "text"}
+# The third row deletes its key, and may be without all else.
+GIVEN_ROWS = (
+    "(1, 1, 'abc', 1, {f})",
+    "(2, 40000, 'abc', 2, {f})",
+    "(3, 1, NULL, 3, {t})",
+    "(4, 1, 'zwölf', 4, {f})",
+    "(5, 1, NULL, 5, {f})",
+    "(6, 1, 'abc', NULL, {f})",
+    "(NULL, 1, 'abc', 7, {t})",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_paths_refuse_the_same_rows_in_the_same_words(places, spark, kind):
+    truths = {"t": 1, "f": 0} if kind == "sqlite" else {"t": "TRUE", "f": "FALSE"}
+    rows = ", ".join(GIVEN_ROWS).format(**truths)
+    columns = f"id BIGINT, small INTEGER, code {TEXT_OF[kind]}, version BIGINT, gone BOOLEAN"
+    execute(places, kind, [f"CREATE TABLE given ({columns})", f"INSERT INTO given VALUES {rows}"])
+    told = []
+    for path in ("in_database", "spark"):
+        places.project.declare(places.declare("db", kind) + BAD.format(path=path))
+        flow = places.project.flow(environ=places.environ(), session=spark)
+        with pytest.raises(ContractError) as caught:
+            flow.run("load")
+        error = caught.value
+        assert error.details is not None
+        told.append((error.what, sorted(error.details.splitlines()), error.hint))
+    assert told[0][:2] == told[1][:2]
+    assert told[0][0].startswith("5 of 7 rows break the declaration of checked")
+    assert told[0][1] == [
+        "  row id=2: small: '40000' does not fit SmallInt without loss",
+        "  row id=4: code: 'zwölf' is longer than String[3]",
+        "  row id=5: code is NULL, but declared NOT NULL",
+        "  row id=6: version is NULL, so the row has no place in the order",
+        "  row id=NULL: id is NULL, but declared NOT NULL",
+    ]
+
+
+NO_SPARK = """
+import sys
+from ematix_flow.api import Flow
+result = Flow.open(".").run("load_by_in_database")
+assert (result.path, result.rows.inserted) == ("in_database", 3), result
+assert "pyspark" not in sys.modules
+assert "py4j" not in sys.modules
+"""
+
+
+def test_a_run_in_the_database_loads_no_spark(places):
+    write_day(places, "duckdb", DAYS[0], first=True)
+    declared(places, "duckdb", "scd2_events", DayClock(), None)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_SPARK],
+        cwd=places.project.path,
+        env=places.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+TEXTS = ("", "a", "A", "zwölf", "a\tb", "'\\", "\U0001f600", "~", "a" * 300)
+WHOLE = (0, 1, -1, 9, 10, -(2**63), 2**63 - 1, 10**18)
+MOMENTS = tuple(
+    datetime(*parts)
+    for parts in (
+        *(
+            (1, 1, 1),
+            (999, 12, 31, 23, 59, 59, 999999),
+            (1582, 10, 10),
+            (1969, 12, 31, 23, 0, 0, 1),
+        ),
+        *((1970, 1, 1), (2026, 3, 29, 2, 30, 0, 120000), (9999, 12, 31, 23, 59, 59, 999999)),
+    )
+)
+ORDERED_VALUES = {
+    BigInt(): WHOLE,
+    Date(): tuple(each.date() for each in MOMENTS),
+    Timestamp(): MOMENTS,
+    TimestampTZ(): tuple(each.replace(tzinfo=UTC) for each in MOMENTS),
+    Text(): TEXTS,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_order_is_the_same_text_in_the_database_and_on_spark(config_of, spark, kind):
+    target = config_of(kind)
+    for declared_type, values in ORDERED_VALUES.items():
+        frame = spark.createDataFrame(
+            [(value,) for value in values], f"v {type_name(declared_type, 'spark')}"
+        )
+        expected = frame.select(spark_order_text(frame["v"], frame.schema["v"].dataType))
+        with target.open() as session:
+            found = [
+                session.fetch(
+                    "SELECT "
+                    + order_text(_constant(value, kind), declared_type, "v", target.dialect)
+                )[0][0]
+                for value in values
+            ]
+        assert found == [text for (text,) in expected.collect()], declared_type
+        assert found == sorted(found) or declared_type in (BigInt(), Text())
+
+
+def _constant(value: object, kind: str) -> str:
+    text = str(value).replace("'", "''")
+    match value:
+        case int():
+            return f"({value})" if kind in ("sqlite", "mysql") else f"CAST('{value}' AS BIGINT)"
+        case str():
+            text = text.replace("\\", "\\\\") if kind == "mysql" else text
+            return f"'{text}'" if kind in ("sqlite", "mysql") else f"CAST('{text}' AS TEXT)"
+        case datetime():
+            plain = value.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+            if kind == "sqlite":
+                return f"'{plain}{'Z' if value.tzinfo else ''}'"
+            if kind == "mysql":
+                return f"CAST('{plain}' AS DATETIME(6))"
+            if value.tzinfo:
+                return f"CAST('{plain}+00' AS TIMESTAMPTZ)"
+            return f"CAST('{plain}' AS TIMESTAMP)"
+        case _:
+            return f"'{value}'" if kind == "sqlite" else f"CAST('{value}' AS DATE)"
+
+
+@pytest.fixture
+def config_of(request, tmp_path):
+    """The target of an empty database of a kind."""
+
+    def target(kind):
+        config = {"kind": kind, "path": "out.db"}
+        if kind in SERVERS:
+            config = request.getfixturevalue(f"{kind}_config")
+        connection = Connection.from_config("out", config, base=tmp_path)
+        return backends()[connection.kind].target(connection)
+
+    return target
+
+
+TOTALS = """
+@ematix.table
+class by_{path}:
+    op: Annotated[String[1], pk()]
+    rows: BigInt
+    total: BigInt | None
+    money: Numeric[12, 2] | None
+
+@ematix.pipeline(
+    target=by_{path}, mode="truncate", source_connection="db", target_connection="db",
+    force_path="{path}",
+)
+def load_by_{path}():
+    return {query!r}
+"""
+SUMMED = (
+    "SELECT op, count(*) AS rows, sum(n) AS total, sum(amount) AS money FROM events GROUP BY op"
+)
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_sums_are_wider_than_what_they_go_into(places, spark, kind):
+    write_day(places, kind, DAYS[1], first=True)
+    query = SUMMED.replace("rows", "`rows`") if kind == "mysql" else SUMMED
+    paths = ("in_database", "spark")
+    tables = "".join(TOTALS.format(path=path, query=query) for path in paths)
+    places.project.declare(places.declare("db", kind) + tables)
+    flow = places.project.flow(environ=places.environ(), session=spark)
+    assert [flow.run(f"load_by_{path}").rows.inserted for path in paths] == [3, 3]
+    assert held(places, "by_in_database") == held(places, "by_spark")
+    assert len(held(places, "by_spark")) == 3
+
+
+# What goes through Spark: text that has to be read, and numbers that are others once read.
+NOT_COPIED = {
+    "sqlite": {"single", "doc", "doc_b", "uid"},
+    "duckdb": {"doc", "doc_b", "uid"},
+    "postgres": set(),
+    "mysql": {"single", "doc", "doc_b", "uid"},
+}
+
+
+COPY = """
+@ematix.table
+class by_{path}:
+{columns}
+
+@ematix.pipeline(
+    target=by_{path}, mode="merge", source_connection="src", target_connection="src",
+    force_path="{path}",
+)
+def load_by_{path}():
+    return "SELECT {listed} FROM everything"
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_limits_of_every_type_stay_what_they_are(places, spark, kind):
+    pairs.write_source(places, kind)
+    names = [name for name in pairs.NAMES if name not in NOT_COPIED[kind]]
+    columns = [
+        line for line in pairs.PROJECT.splitlines() if line.partition(":")[0].strip() in names
+    ]
+    quote = "`" if kind == "mysql" else ""
+    listed = ", ".join(f"{quote}{name}{quote}" for name in names)
+    paths = ("in_database", "spark")
+    tables = "".join(
+        COPY.format(path=path, columns="\n".join(columns), listed=listed) for path in paths
+    )
+    places.project.declare(places.declare("src", kind) + tables)
+    flow = places.project.flow(environ=places.environ(), session=spark)
+    assert [flow.run(f"load_by_{path}").rows.inserted for path in paths] == [3, 3]
+    as_text = kind == "postgres"  # what a client makes of JSON is not our business
+    shown = ", ".join(f"CAST({n} AS text)" for n in names) if as_text else listed
+    found = [places.rows("src", f"SELECT {shown} FROM by_{path} ORDER BY id") for path in paths]
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
