@@ -26,6 +26,7 @@ FlowError                     the root: what happened, where, one thing to do ne
 ├── TargetError               the target refuses the load
 │   ├── TargetBusy            another process holds the target             (retryable)
 │   ├── TargetUnreachable     nothing answers at its address             (retryable)
+│   ├── StagingLost           staged rows are gone before the commit      (retryable)
 │   └── FenceLost             another run took this pipeline over
 ├── PipelineBusy              this pipeline is already running               (retryable)
 └── UnexpectedError           what nobody foresaw: a bug, or a broken environment
@@ -227,6 +228,12 @@ class TargetBusy(TargetError):
 
 class TargetUnreachable(TargetError):
     """Nothing answers at the target's address."""
+
+    retryable = True
+
+
+class StagingLost(TargetError):
+    """Rows that were staged are gone before the commit; nothing of them has landed."""
 
     retryable = True
 

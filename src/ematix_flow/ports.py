@@ -5,16 +5,19 @@ A stage knows these protocols, never a backend: `api` hands in who plays them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ematix_flow.spec.capability import Capabilities
+from ematix_flow.spec.contract import Contract
+from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.table import Table, TableName
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -30,6 +33,8 @@ class ActualColumn:
     nullable: bool
     primary_key: bool | None = None
     """Whether it is part of the key; None where the database does not tell."""
+    collation: str | None = None
+    """How its texts compare, where columns have their own way (MySQL)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,21 +51,29 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """The last commit of a pipeline into a target, as the target itself remembers it."""
+    """A commit of a pipeline into a target, as the target itself remembers it.
+
+    :param window: The part of the incremental column that was read: above, and up to.
+    :param watermark: How far the pipeline had got with this commit: a later run reads above it.
+    """
 
     run_id: str
     committed_at: str
-    rows_inserted: int
-    rows_deleted: int
+    rows: RowCounts
+    window: tuple[str | None, str | None] = (None, None)
     watermark: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """What a target holds before the run: None where there is no such table."""
+    """What a target holds before the run: None where there is no such table.
+
+    :param dialect: The SQL it speaks, where that is known only by asking it (MariaDB or MySQL).
+    """
 
     columns: tuple[ActualColumn, ...] | None
     ledger: LedgerEntry | None
+    dialect: str | None = None
 
 
 class StateReader(Protocol):
@@ -108,15 +121,125 @@ class Reader(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsToFile(Protocol):
+    """What a reader can do beside being one: read without Spark."""
+
+    def spool(self, query: str, scratch: Path) -> Path:
+        """Run *query* and return its rows as a Parquet file in *scratch*."""
+        ...
+
+
+@runtime_checkable
+class ReadsInTasks(Protocol):
+    """What a reader can do beside being one: let the engine's tasks fetch the rows."""
+
+    def read_in_tasks(
+        self, spark: SparkSession, query: str, scratch: Path, held: ExitStack
+    ) -> DataFrame:
+        """Do as `read_query`, but rows may be fetched when they are asked for, by many at once.
+
+        All of them, however often and whenever they are asked for, see the source as it is now.
+
+        :param held: What this takes stays open until the rows are no longer needed.
+        """
+        ...
+
+
 # Writing --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StagedRows:
-    """Rows that are durable in staging and not yet in the target."""
+class BrokenRow:
+    """A staged row that breaks a rule: its key in words, the rule's number, the value."""
 
-    files: tuple[Path, ...]
+    row: str
+    rule: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedTable:
+    """Rows in a table of the target, put there by tasks.
+
+    Each row says in its column `_task` who put it there. A task that was tried twice may have
+    left its rows twice, so only those of *tasks*, whose attempts won, count.
+
+    :param broken: How many rows stop the load; these and those set aside are not in the table.
+    :param samples: Some of them.
+    :param aside: Files with the rows that are to be set aside.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    broken: int = 0
+    samples: tuple[BrokenRow, ...] = ()
+    aside: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedQuery:
+    """Rows that the target's own database selects, once, in the session that commits them.
+
+    :param contract: What the rows must keep.
+    :param table: The columns of the query's result.
+    :param judged: Whether it says of a row which rule that breaks.
+    """
+
+    sql: str
+    contract: Contract
+    table: Table
+    judged: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedRows:
+    """Rows that are durable in staging and not yet in the target: in files, or in a table of it.
+
+    :param rows: All of them, those included that are still to be set aside.
+    :param query: What gives the rows, where there is nothing to stage; nobody has counted them.
+    """
+
     rows: int
+    files: tuple[Path, ...] = ()
+    table: StagedTable | None = None
+    query: StagedQuery | None = None
+
+
+class RowLoader(Protocol):
+    """What a task of the engine calls with its rows; it travels there pickled.
+
+    All rows of a call become durable together or not at all, and none twice. Its pickled form
+    holds how to log in: nothing of it may be shown, so its repr hides it.
+    """
+
+    def __call__(self, batches: Iterator[RecordBatch], task: str) -> None:
+        """Put the rows into staging, each with *task* in the column `_task`."""
+        ...
+
+
+class StagingTable(Protocol):
+    """A table of the target that tasks fill by the database's bulk path."""
+
+    @property
+    def name(self) -> str:
+        """What it is called there."""
+        ...
+
+    def create(self, leftovers: str) -> None:
+        """Create it, empty, after dropping tables whose names begin with *leftovers*.
+
+        One that somebody still uses is left for the next run to drop.
+        """
+        ...
+
+    def loader(self) -> RowLoader:
+        """Return what tasks call."""
+        ...
+
+    def drop(self) -> None:
+        """Remove it, if it is there."""
+        ...
 
 
 class TargetSession(Protocol):
@@ -161,6 +284,18 @@ class Target(Protocol):
 
     def open_read_only(self) -> AbstractContextManager[TargetSession]:
         """Open it for looking only."""
+        ...
+
+
+@runtime_checkable
+class StagesInTable(Protocol):
+    """What a target can do beside being one: take staged rows in a table of its own.
+
+    One that cannot is given files: it has a single writer, or no bulk path for tasks.
+    """
+
+    def staging_table(self, name: str, rows: Table) -> StagingTable:
+        """Return the table *name* for staged *rows*; nothing is created yet."""
         ...
 
 

@@ -224,7 +224,8 @@ QUALITY = declared(
 def staged_rows(spark, rows, folder):
     frame = spark.createDataFrame(rows, "id BIGINT, age STRING, born STRING")
     contract = Contract.of(QUALITY)
-    return stage(judge(normalize(frame, QUALITY), contract), folder, counted=True), contract
+    judged = judge(normalize(frame, QUALITY), contract)
+    return stage(judged, folder, contract, counted=True), contract
 
 
 def test_what_a_marker_cannot_read_stops_the_run_and_is_named(spark, tmp_path):
@@ -290,7 +291,8 @@ def test_the_rows_that_stay_keep_their_types(spark, tmp_path):
         "CAST('12345678901234567890.125' AS DECIMAL(38,3)) AS price, array('a', NULL) AS tags "
         "FROM VALUES ('1'), ('x') AS g (age)"
     )
-    staged = stage(judge(normalize(frame, table), contract), tmp_path / "staging", counted=True)
+    judged = judge(normalize(frame, table), contract)
+    staged = stage(judged, tmp_path / "staging", contract, counted=True)
     done = set_aside(staged, contract, tmp_path / "aside.parquet")
     before = {pq.read_schema(file).remove_metadata() for file in staged.files}
     after = {pq.read_schema(file).remove_metadata() for file in done.staged.files}

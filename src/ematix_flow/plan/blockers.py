@@ -6,35 +6,24 @@ everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ematix_flow.spec.capability import Capabilities, Capability, Support
-from ematix_flow.spec.modes import OnDrift, Path
 from ematix_flow.spec.pipeline import Pipeline
 
-_DISCARDS = (OnDrift.DISCARD_VALUE, OnDrift.DISCARD_ROW)
+
+def blockers(pipeline: Pipeline, can: Callable[[str], Capabilities]) -> tuple[str, ...]:
+    """Return what stands between this pipeline and a run.
+
+    :param can: What the backend of a connection can do.
+    """
+    return tuple(_blockers(pipeline, can))
 
 
-def blockers(pipeline: Pipeline, target: Capabilities) -> tuple[str, ...]:
-    """Return what stands between this pipeline and a run."""
-    return tuple(_blockers(pipeline, target))
-
-
-def _blockers(pipeline: Pipeline, target: Capabilities) -> Iterator[str]:
-    mode = Capability(pipeline.mode.value)
-    if target[mode] is Support.NOT_IMPLEMENTED:
-        yield f"mode {mode.value} into {target.kind} is not built yet"
-    if len(pipeline.targets) > 1:
-        yield "several targets are not built yet"
-    write, read = pipeline.target.write, pipeline.read
-    for built, what in (
-        (not read.incremental_column, "incremental_column"),
-        (not write.column_map, "column_map"),
-        (not pipeline.transforms_pre, "transforms_pre"),
-        (not pipeline.transforms_post, "transforms_post"),
-        (not pipeline.quality.expectations, "expectations"),
-        (pipeline.force_path is not Path.IN_DATABASE, "force_path='in_database'"),
-        (write.on_drift not in _DISCARDS, f"on_drift={write.on_drift.value!r}"),
-    ):
-        if not built:
-            yield f"{what} is not built yet"
+def _blockers(pipeline: Pipeline, can: Callable[[str], Capabilities]) -> Iterator[str]:
+    for target in pipeline.targets:
+        mode, backend = Capability(target.write.mode.value), can(target.connection)
+        if backend[mode] is Support.NOT_IMPLEMENTED:
+            yield f"mode {mode.value} into {backend.kind} is not built yet"
+    if pipeline.quality.expectations:
+        yield "expectations is not built yet"

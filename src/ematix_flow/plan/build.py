@@ -9,27 +9,26 @@ from functools import cached_property
 
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import UnknownName
+from ematix_flow.plan.around import after_load, before_load
 from ematix_flow.plan.blockers import blockers
 from ematix_flow.plan.columns import check_result
+from ematix_flow.plan.in_database import choose_path
 from ematix_flow.plan.inferred import declared_table
+from ematix_flow.plan.loading import TargetLoad
 from ematix_flow.plan.pairing import Backends
-from ematix_flow.plan.plan import Plan, Window
+from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.reading import Reading, ReadPlanner
 from ematix_flow.plan.reasons import committed_at, why_run
-from ematix_flow.plan.steps import Normalize, Stage, Step, Validate
-from ematix_flow.plan.writing import Writing, plan_writing
+from ematix_flow.plan.windows import windows_of
+from ematix_flow.plan.writing import plan_writing
 from ematix_flow.ports import StateReader
 from ematix_flow.resolve.dependencies import Dependency, table_key
 from ematix_flow.resolve.freshness import UpstreamState, upstream_states
-from ematix_flow.resolve.keys import merge_keys
 from ematix_flow.resolve.query import Input, ResolvedQuery
-from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.lineage import Lineage
-from ematix_flow.spec.modes import Path
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
-from ematix_flow.spec.table import Table
+from ematix_flow.spec.window import Ends, is_part
 from ematix_flow.sqltext.identifiers import physical_name
-from ematix_flow.sqltext.type_names import json_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +48,16 @@ class Planner:
     now: datetime
     with_lineage: bool = False
 
-    def plan(self, pipeline: Pipeline) -> Plan:
-        """Return what a run of *pipeline* would do."""
-        target = pipeline.target
-        can = self.backends.require_mode(pipeline)
+    def plan(
+        self, pipeline: Pipeline, window: Ends | None = None, *, again: bool | None = None
+    ) -> Plan:
+        """Return what a run of *pipeline* would do.
+
+        :param window: The part of the incremental column to read (`Window.ends`), instead of what
+            is new.
+        :param again: Whether that part was loaded before; None lets its bounds tell.
+        """
+        self.backends.require_mode(pipeline)
         given = self.resolved(pipeline)
         after = self.after[pipeline.name]
         reading = ReadPlanner(
@@ -62,48 +67,87 @@ class Planner:
             state=self.state,
             after=after,
         ).plan(given)
-        table = declared_table(target, pipeline, given, self.state)
-        if isinstance(given, ResolvedQuery):
-            check_result(given, table, target.write)
-        writing = plan_writing(pipeline, target, table, can.dialect, self.state)
+        if again is None:
+            again = window is not None and is_part(window)
+        loads = tuple(
+            self._load(pipeline, target, given, again=again) for target in pipeline.targets
+        )
+        watermarks = tuple(load.watermark for load in loads)
+        windows = windows_of(pipeline, watermarks, window, again=again)
+        if windows.shared is not None and isinstance(given, ResolvedQuery):
+            reading = reading.within(windows.shared, given)
         upstreams = self._upstreams(pipeline, after)
-        keys = merge_keys(target)
-        warnings = (keys.warning,) if keys and keys.warning else ()
-        ledger = writing.facts.ledger
+        first = loads[0].writing
+        steps = (
+            *(load.writing.prepare for load in loads),
+            *reading.steps(),
+            *before_load(pipeline, windows.shared, self.project),
+            *(
+                step
+                for load, own in zip(loads, windows.own, strict=True)
+                for step in load.steps(pipeline, own, untyped=self._is_untyped(reading))
+            ),
+            *after_load(pipeline, self.project, self.backends.dialect_of),
+        )
+        dialect = first.facts.dialect or loads[0].dialect
+        chosen = choose_path(pipeline, steps, reading.why, dialect, self.state)
+        targets = tuple(load.plan() for load in loads)
         return Plan(
             pipeline=pipeline.name,
             location=str(pipeline.location),
             mode=pipeline.mode,
             source_connection=given.connection,
-            target_connection=target.connection,
-            target=str(writing.commit.target),
-            why=why_run(pipeline.timing, ledger, upstreams, self.now),
-            path=Path.SPARK,
-            path_why=reading.why,
-            steps=_steps(reading, writing, table, can.dialect),
-            connectors=self._connectors(reading, can.connectors),
+            target_connection=pipeline.target.connection,
+            target=str(first.commit.target),
+            why=why_run(pipeline.timing, first.facts.ledger, upstreams, self.now),
+            path=chosen.path,
+            path_why=chosen.why,
+            steps=chosen.steps,
+            targets=targets,
+            connectors=self._connectors(reading, pipeline),
             input_bytes=reading.input_bytes,
-            target_exists=writing.facts.columns is not None,
-            last_commit=ledger.committed_at if ledger else None,
+            target_exists=targets[0].exists,
+            last_commit=targets[0].last_commit,
             depends_on=after,
             upstreams=upstreams,
-            keys=keys,
-            window=_window(pipeline, ledger.watermark if ledger else None),
-            diff=writing.diff,
+            keys=targets[0].keys,
+            window=windows.shared,
+            diff=first.diff,
             expectations=pipeline.quality.expectations,
-            destructive=writing.destructive,
+            destructive=tuple(each for target in targets for each in target.destructive),
             lineage=self._lineage(given),
             analysed=isinstance(given, ResolvedQuery),
-            blockers=blockers(pipeline, can),
-            remarks=(*warnings, *self._also_written(pipeline), *writing.notes),
+            blockers=blockers(pipeline, self.backends.of),
+            remarks=(
+                *(each for target in targets for each in target.remarks),
+                *self._also_written(pipeline),
+            ),
         )
 
+    def _is_untyped(self, reading: Reading) -> bool:
+        """Tell whether rows come from files that say nothing about types."""
+        return any(self.backends.of(step.connection).kind == "csv" for step in reading.reads)
+
+    def _load(
+        self, pipeline: Pipeline, target: TargetSpec, given: Input, *, again: bool
+    ) -> TargetLoad:
+        table = declared_table(target, pipeline, given, self.state)
+        dialect = self.backends.dialect_of(target.connection)
+        writing = plan_writing(pipeline, target, table, dialect, self.state, again=again)
+        dialect = writing.facts.dialect or dialect
+        load = TargetLoad(target=target, writing=writing, dialect=dialect)
+        if isinstance(given, ResolvedQuery):
+            check_result(given, load.judged, writing.commit.layout, pipeline, target)
+        return load
+
     def _also_written(self, pipeline: Pipeline) -> tuple[str, ...]:
-        """Say who else writes the table: with truncate, one would erase the other's rows."""
-        target = pipeline.target
-        writers = self._writers[self._key(target)]
-        others = sorted(set(writers) - {pipeline.name})
-        return (f"{target.name} is also written by {', '.join(others)}",) if others else ()
+        """Say who else writes the tables: with truncate, one would erase the other's rows."""
+        found = []
+        for target in pipeline.targets:
+            others = sorted(set(self._writers.get(self._key(target), [])) - {pipeline.name})
+            if others:
+                found.append(f"{target.name} is also written by {', '.join(others)}")
+        return tuple(found)
 
     @cached_property
     def _writers(self) -> Mapping[tuple[str, str, str | None], list[str]]:
@@ -123,9 +167,10 @@ class Planner:
 
         return query_lineage(given, self.state)
 
-    def _connectors(self, reading: Reading, needed: tuple[str, ...]) -> tuple[str, ...]:
-        read = {each for step in reading.reads for each in self._needs(step.connection)}
-        return tuple(sorted({*read, *needed}))
+    def _connectors(self, reading: Reading, pipeline: Pipeline) -> tuple[str, ...]:
+        places = {step.connection for step in reading.reads}
+        places |= {target.connection for target in pipeline.targets}
+        return tuple(sorted({each for place in places for each in self._needs(place)}))
 
     def _needs(self, connection: str) -> tuple[str, ...]:
         return self.backends.of(connection).connectors
@@ -154,24 +199,3 @@ class Planner:
         name = physical_name(target.name, dialect)
         ledger = self.state.target(target.connection, name, pipeline.name).ledger
         return committed_at(ledger) if ledger else None
-
-
-def _steps(reading: Reading, writing: Writing, table: Table, dialect: str) -> tuple[Step, ...]:
-    steps: list[Step] = [writing.prepare, *reading.reads]
-    if reading.makes is not None:
-        steps.append(reading.makes)
-    if any(column.markers for column in table.columns):
-        steps.append(Normalize(table=table))
-    steps += [
-        Validate(contract=Contract.of(table), as_json=json_columns(table, dialect)),
-        Stage(),
-        writing.commit,
-    ]
-    return tuple(steps)
-
-
-def _window(pipeline: Pipeline, watermark: str | None) -> Window | None:
-    column = pipeline.read.incremental_column
-    if column is None:
-        return None
-    return Window(column=column, above=watermark, lookback=pipeline.read.lookback)

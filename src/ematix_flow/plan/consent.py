@@ -8,13 +8,18 @@ from ematix_flow.plan.plan import Plan
 
 def require_runnable(plan: Plan, *, allow_destructive: bool) -> None:
     """Refuse a plan that this version cannot carry out, or that would lose values unasked."""
+    require_supported(plan)
+    require_consent(plan, allow_destructive=allow_destructive)
+
+
+def require_supported(plan: Plan) -> None:
+    """Refuse a plan that this version cannot carry out."""
     if plan.blockers:
         raise NotSupported(
             f"pipeline {plan.pipeline!r} cannot run yet: {'; '.join(plan.blockers)}",
             where=plan.location,
             hint="`flow plan` shows the rest of it",
         )
-    require_consent(plan, allow_destructive=allow_destructive)
 
 
 def require_consent(plan: Plan, *, allow_destructive: bool) -> None:

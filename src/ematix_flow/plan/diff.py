@@ -19,6 +19,7 @@ from ematix_flow.sqltext.alter import (
     rename_column,
     set_nullable,
 )
+from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.type_names import held_columns
 from ematix_flow.sqltext.type_texts import numeric_in_sqlite, read_type
@@ -127,7 +128,7 @@ class _Comparison:
         name, nullable = each.column.name, each.column.nullable
         sql = set_nullable(self.name, name, each.type_name, self.dialect, nullable=nullable)
         note = _SQLITE_ALTERS if self.dialect == "sqlite" else None
-        if self.dialect == "mysql" and change in (TypeChange.NARROW, TypeChange.RETYPE):
+        if is_mysql(self.dialect) and change in (TypeChange.NARROW, TypeChange.RETYPE):
             # Its statement names the type too, and would change that without being asked.
             sql, note = None, "change its type first"
         return Change(
@@ -170,7 +171,8 @@ class _Comparison:
         elif self.dialect == "duckdb" and there.primary_key:
             note = "DuckDB cannot change the type of a key; make a new table"
         else:
-            note = _TYPE_NOTES.get((self.dialect, change))
+            family = "mysql" if is_mysql(self.dialect) else self.dialect
+            note = _TYPE_NOTES.get((family, change))
             sql = change_type(
                 self.name,
                 each.column.name,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ematix_flow._base.location import Location
-from ematix_flow.errors import DriftError, NotSupported
+from ematix_flow.errors import DriftError
 from ematix_flow.plan.diff import Change, ChangeKind, SchemaDiff, compare
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.modes import OnDrift
@@ -65,11 +65,8 @@ def resolve_drift(
         case OnDrift.EVOLVE:
             return _evolve(diff, where, table)
         case OnDrift.DISCARD_VALUE | OnDrift.DISCARD_ROW:
-            raise NotSupported(
-                f"on_drift={on_drift.value!r} is not built yet (now: error, warn, evolve)",
-                where=where,
-                hint="it comes with the load engine; use on_drift='error' until then",
-            )
+            # What could be discarded is no difference any more: see `fitted`.
+            return _go_on(diff, where, table)
 
 
 def check_drift(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ematix_flow.declare.write_rules import check_columns
 from ematix_flow.errors import NotSupported, PlanError, QueryError, SourceMissing
+from ematix_flow.plan.columns import may_reshape
 from ematix_flow.ports import ActualColumn, StateReader
 from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
@@ -30,6 +31,13 @@ def declared_table(
             where=pipeline.location,
             hint="declare the table with @ematix.table and pass the class",
         )
+    if may_reshape(pipeline):
+        raise NotSupported(
+            f"the columns of {target.name} cannot be known: transforms_pre may change them",
+            where=pipeline.location,
+            hint="declare the table with @ematix.table and pass the class",
+        )
+    mapped = {old.casefold(): new for old, new in target.write.column_map}
     columns = []
     for actual in _described(target, pipeline, given, state):
         kind = read_type(actual.type, given.dialect)
@@ -40,7 +48,8 @@ def declared_table(
                 where=pipeline.location,
                 hint="CAST it in the query, or declare the table with @ematix.table",
             )
-        columns.append(Column(name=actual.name, type=kind, nullable=True))
+        name = mapped.get(actual.name.casefold(), actual.name)
+        columns.append(Column(name=name, type=kind, nullable=True))
     table = Table(name=target.name, columns=tuple(columns), location=pipeline.location)
     check_columns(target, table, pipeline.location)
     return table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from ematix_flow.plan.diff import SchemaDiff
 from ematix_flow.plan.steps import Step
@@ -13,23 +12,36 @@ from ematix_flow.resolve.keys import KeyChoice
 from ematix_flow.spec.lineage import Lineage
 from ematix_flow.spec.modes import Mode, Path
 from ematix_flow.spec.pipeline import Expectation
+from ematix_flow.spec.window import Window
+
+__all__ = ["Plan", "TargetPlan", "Window"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """Which part of an incremental source is read.
+class TargetPlan:
+    """What a run will do to one target.
 
-    :param above: The last committed value of the column; None reads everything.
+    :param destructive: The changes that need consent, in words.
     """
 
-    column: str
-    above: str | None
-    lookback: timedelta | int | None
+    connection: str
+    target: str
+    mode: Mode
+    exists: bool
+    last_commit: str | None
+    keys: KeyChoice | None = None
+    diff: SchemaDiff | None = None
+    destructive: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a run of one pipeline will do.
+
+    What is said of the target is said of the first one; *targets* has them all.
+
+    :param window: The part of the incremental column that is read.
 
     :param why: Why it would run now.
     :param blockers: What this version cannot do yet; with any, the pipeline is not run.
@@ -46,6 +58,7 @@ class Plan:
     path: Path
     path_why: str
     steps: tuple[Step, ...]
+    targets: tuple[TargetPlan, ...]
     connectors: tuple[str, ...]
     input_bytes: int | None
     target_exists: bool

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import FlowError, NotSupported, SourceError, SourceMissing
+from ematix_flow.plan.columns import result_columns
 from ematix_flow.plan.pairing import SPARK, Backends
 from ematix_flow.plan.steps import CallFunction, ReadQuery, ReadRelation, Transform
 from ematix_flow.ports import ActualColumn, SourceFacts, StateReader
@@ -17,9 +18,11 @@ from ematix_flow.resolve.signature import Argument, Role
 from ematix_flow.resolve.views import view_name
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.spec.window import Window
 from ematix_flow.sqltext.functions import used_functions
 from ematix_flow.sqltext.identifiers import physical_name, table
 from ematix_flow.sqltext.type_names import held_columns
+from ematix_flow.sqltext.window import within
 
 Read = ReadRelation | ReadQuery
 
@@ -31,6 +34,28 @@ class Reading:
     reads: tuple[Read, ...]
     makes: Transform | CallFunction | None
     why: str
+
+    def steps(self) -> tuple[Read | Transform | CallFunction, ...]:
+        """Return them in order."""
+        return (*self.reads, *((self.makes,) if self.makes is not None else ()))
+
+    def within(self, window: Window, query: ResolvedQuery) -> Reading:
+        """Return the same reading, with what lies outside of *window* left in the source."""
+        columns = result_columns(query.expression)
+        if columns is None and query.tables and len(self.reads) == 1:
+            known = self.reads[0].facts.columns
+            columns = tuple(each.name for each in known) if known else None
+        spelt = {name.casefold(): name for name in columns or ()}
+        name = spelt.get(window.column.casefold(), window.column)
+        return replace(
+            self,
+            reads=tuple(
+                replace(read, query=within(read.query, window, read.dialect, name))
+                if isinstance(read, ReadQuery) and read.known_as is None
+                else read
+                for read in self.reads
+            ),
+        )
 
     @property
     def input_bytes(self) -> int | None:
@@ -67,8 +92,6 @@ class ReadPlanner:
                 facts=self._facts_of(query),
             )
             why = f"the query runs in {query.connection} ({kind}), Spark carries its result"
-            if query.connection == self.pipeline.target.connection:
-                why += "; writing it there without Spark is not built yet"
             return Reading(reads=(read,), makes=None, why=why)
         why = f"{kind} files are read and queried by Spark"
         known_as: dict[TableName, str | None] = dict.fromkeys(query.tables)

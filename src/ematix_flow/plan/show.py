@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from ematix_flow.plan.diff import Change, ChangeKind
 from ematix_flow.plan.explain import describe, statements
-from ematix_flow.plan.plan import Plan, Window
+from ematix_flow.plan.plan import Plan, TargetPlan, Window
+from ematix_flow.resolve.keys import KeyChoice
 from ematix_flow.spec.duration import duration_text
 
 _SIGNS = {ChangeKind.ADD: "+", ChangeKind.DROP: "-", ChangeKind.RENAME: "?"}
@@ -19,18 +20,23 @@ def plan_text(plan: Plan, *, sql: bool = False) -> str:
 
 
 def _lines(plan: Plan, *, sql: bool) -> Iterator[str]:
-    last = plan.last_commit or "never"
     source = plan.source_connection or "frames"
     yield f"{plan.pipeline}  ({plan.location})"
     yield f"  {source} -> {plan.target_connection}.{plan.target}  mode {plan.mode}"
+    for other in plan.targets[1:]:
+        yield f"  {source} -> {other.connection}.{other.target}  mode {other.mode}"
     yield f"  why: {plan.why}"
     yield f"  path {plan.path}: {plan.path_why}"
-    yield f"  target {'exists' if plan.target_exists else 'will be created'}, last commit {last}"
+    for target in plan.targets:
+        named = f" {target.connection}.{target.target}" if len(plan.targets) > 1 else ""
+        there = "exists" if target.exists else "will be created"
+        yield f"  target{named} {there}, last commit {target.last_commit or 'never'}"
     yield from (f"  after {each.upstream}  ({each.why})" for each in plan.depends_on)
     yield from (f"  upstream {each}" for each in plan.upstreams)
     yield from _rows(plan)
-    changes = plan.diff.changes if plan.diff else ()
-    yield from (f"  {_change_text(change)}" for change in changes)
+    for target in plan.targets:
+        changes = target.diff.changes if target.diff else ()
+        yield from (f"  {_change_text(change)}" for change in changes)
     yield from _steps(plan, sql=sql)
     yield from (f"  DESTRUCTIVE: {each}" for each in plan.destructive)
     yield from (f"  note: {remark}" for remark in plan.remarks)
@@ -39,8 +45,10 @@ def _lines(plan: Plan, *, sql: bool) -> Iterator[str]:
 
 def _rows(plan: Plan) -> Iterator[str]:
     """Tell which rows there are, how they match, what they are made of."""
-    if plan.keys is not None:
-        yield f"  rows match by {', '.join(plan.keys.columns)}  ({plan.keys.why})"
+    for target in plan.targets:
+        if target.keys is not None:
+            of = f" of {target.target}" if len(plan.targets) > 1 else ""
+            yield f"  rows{of} match by {', '.join(target.keys.columns)}  ({target.keys.why})"
     if plan.window is not None:
         yield f"  window {window_text(plan.window)}"
     if not plan.analysed:
@@ -61,14 +69,11 @@ def _steps(plan: Plan, *, sql: bool) -> Iterator[str]:
 
 def window_text(window: Window) -> str:
     """Say which rows an incremental load takes."""
-    if window.above is None:
-        return f"all rows: {window.column} has no watermark yet"
-    back = ""
-    if isinstance(window.lookback, timedelta):
-        back = f", and {duration_text(window.lookback)} before it again"
-    elif window.lookback is not None:
-        back = f", and {window.lookback} before it again"
-    return f"{window.column} > {window.above!r}{back}"
+    if window.lookback is None or window.start is None:
+        return str(window)
+    back = window.lookback
+    shown = duration_text(back) if isinstance(back, timedelta) else back
+    return f"{window} ({shown} before {window.start.partition(' ')[2]}, for rows that came late)"
 
 
 def _change_text(change: Change) -> str:
@@ -101,7 +106,8 @@ def plan_json(plan: Plan) -> dict[str, object]:
             }
             for each in plan.upstreams
         ],
-        "keys": _keys_json(plan),
+        "keys": _keys_json(plan.keys),
+        "targets": [_target_json(each) for each in plan.targets],
         "window": _window_json(plan.window),
         "schema": [_change_json(change) for change in plan.diff.changes] if plan.diff else [],
         "expectations": [
@@ -121,10 +127,21 @@ def plan_json(plan: Plan) -> dict[str, object]:
     }
 
 
-def _keys_json(plan: Plan) -> dict[str, object] | None:
-    if plan.keys is None:
-        return None
-    return {"columns": list(plan.keys.columns), "why": plan.keys.why}
+def _target_json(target: TargetPlan) -> dict[str, object]:
+    return {
+        "connection": target.connection,
+        "target": target.target,
+        "mode": target.mode.value,
+        "exists": target.exists,
+        "last_commit": target.last_commit,
+        "keys": _keys_json(target.keys),
+        "schema": [_change_json(each) for each in target.diff.changes] if target.diff else [],
+        "destructive": list(target.destructive),
+    }
+
+
+def _keys_json(keys: KeyChoice | None) -> dict[str, object] | None:
+    return None if keys is None else {"columns": list(keys.columns), "why": keys.why}
 
 
 def _window_json(window: Window | None) -> dict[str, object] | None:
@@ -132,7 +149,14 @@ def _window_json(window: Window | None) -> dict[str, object] | None:
         return None
     back = window.lookback
     shown = duration_text(back) if isinstance(back, timedelta) else back
-    return {"column": window.column, "above": window.above, "lookback": shown}
+    operator, _, value = (window.start or "").partition(" ")
+    return {
+        "column": window.column,
+        "above": value if operator == ">" else None,
+        "start": window.start,
+        "end": window.end,
+        "lookback": shown,
+    }
 
 
 def _change_json(change: Change) -> dict[str, object]:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ematix_flow._base.location import Location
 from ematix_flow.ports import SourceFacts
 from ematix_flow.resolve.query import Place
 from ematix_flow.resolve.signature import Argument
 from ematix_flow.spec.contract import Contract
-from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.layout import Layout
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.spec.transform import (
+    DeduplicateBy,
+    FilterWhere,
+    FunctionStep,
+    Limit,
+    SamplePct,
+    SqlStep,
+)
 from ematix_flow.spec.udf import UserFunction
-from ematix_flow.sqltext.program import Statement
+from ematix_flow.spec.window import Window
+from ematix_flow.sqltext.in_database import Selection
+from ematix_flow.sqltext.program import Program
+
+PreTransform = DeduplicateBy | FilterWhere | Limit | SamplePct | SqlStep | FunctionStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +103,49 @@ class CallFunction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restrict:
+    """Keep the rows of the window, in the same pass; a database may have left out some already."""
+
+    window: Window
+    location: Location
+    name: str = "window"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reshape:
+    """Do one of the pipeline's transforms_pre to its rows.
+
+    :param udfs: The Python functions that its SQL may call.
+    """
+
+    change: PreTransform
+    pipeline: Pipeline
+    udfs: tuple[UserFunction, ...] = ()
+    name: str = "reshape"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrange:
+    """Give rows the target's column names, and what says where each belongs; in the same pass.
+
+    :param column_map: The query's names -> the target's.
+    :param deletes: The SQL condition on a row of the query that makes it a deletion.
+    :param cursor: The incremental column.
+    :param window: What this target still lacks, where others have more.
+    :param untyped: Whether the source has no types: a number that comes as text sorts wrongly.
+    """
+
+    layout: Layout
+    location: Location
+    column_map: tuple[tuple[str, str], ...] = ()
+    deletes: str | None = None
+    cursor: str | None = None
+    window: Window | None = None
+    untyped: bool = False
+    name: str = "arrange"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Normalize:
     """Apply the target table's markers to the rows, in the same pass."""
 
@@ -116,15 +173,54 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SelectInTarget:
+    """Have the target's database select the rows itself, in the session that commits them.
+
+    :param read: What would be read of it otherwise.
+    """
+
+    connection: str
+    read: ReadQuery
+    selection: Selection
+    contract: Contract
+    name: str = "select"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """One transaction on the target: fence, write program, ledger row."""
 
     connection: str
-    table: Table
     target: TableName
-    mode: Mode
-    program: tuple[Statement, ...]
+    layout: Layout
+    program: Program
     name: str = "commit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAfter:
+    """Run SQL after the commit, in a transaction of its own.
+
+    :param goes_on: Whether what follows is done even if this fails.
+    """
+
+    connection: str
+    sql: tuple[str, ...]
+    label: str
+    goes_on: bool = False
+    name: str = "after"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallAfter:
+    """Call a function after the commit; SQL that it returns is run in a transaction of its own."""
+
+    connection: str
+    pipeline: Pipeline
+    function: Callable[..., object]
+    dialect: str
+    goes_on: bool = False
+    name: str = "after"
 
 
 Step = (
@@ -133,8 +229,14 @@ Step = (
     | ReadQuery
     | Transform
     | CallFunction
+    | Restrict
+    | Reshape
+    | Arrange
     | Normalize
     | Validate
     | Stage
+    | SelectInTarget
     | Commit
+    | RunAfter
+    | CallAfter
 )

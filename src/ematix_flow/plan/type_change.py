@@ -19,6 +19,7 @@ from ematix_flow.spec.types import (
     Timestamp,
     TimestampTZ,
 )
+from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.type_texts import AnyNumeric, CoarseTime
 
 _WHOLE = (SmallInt, Integer, BigInt)
@@ -47,7 +48,7 @@ def type_change(old: DataType, new: DataType, dialect: str) -> TypeChange:
 def _is_reported_for(old: DataType, new: DataType, dialect: str) -> bool:
     # MariaDB's JSON is a LONGTEXT, and reported as one. A JSON that is reported is MySQL's, which
     # is no place for text: it rounds numbers and reorders keys.
-    return dialect == "mysql" and isinstance(old, Text) and isinstance(new, JSON | JSONB)
+    return is_mysql(dialect) and isinstance(old, Text) and isinstance(new, JSON | JSONB)
 
 
 def _holds_all_of(wide: DataType, narrow: DataType) -> bool:

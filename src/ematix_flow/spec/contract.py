@@ -6,12 +6,16 @@ that all rules cost no pass of their own and the driver can name the broken one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ematix_flow.spec.drifted import Drifted
+from ematix_flow.spec.layout import AT, CURSOR, Layout
 from ematix_flow.spec.normalize.marker import Fallible
+from ematix_flow.spec.storable import Unstorable, unstorable
 from ematix_flow.spec.table import Column, Table
-from ematix_flow.spec.types import Array, DataType, String, Struct
+from ematix_flow.spec.types import Array, DataType, String, Struct, Text
 
 # Columns that carry the verdict on a row from `validate` to `stage`. They never reach a target.
 RULE_COLUMN = "_flow_rule"
@@ -19,23 +23,39 @@ VALUE_COLUMN = "_flow_value"
 
 
 class RuleKind(StrEnum):
-    """How a value can break its column's promise."""
+    """How a value can break its column's promise, or a row its place among the others."""
 
     TYPE = "type"
     LENGTH = "length"
     NOT_NULL = "not_null"
     MARKER = "marker"
+    STORABLE = "storable"
+    ORDER = "order"
+    BEGINNING = "beginning"
+    CURSOR = "cursor"
+    DRIFT = "drift"
+
+    @property
+    def on_place(self) -> bool:
+        """Whether the rule is about a helper of ours, and so for every row, deletions included."""
+        return self in (RuleKind.ORDER, RuleKind.BEGINNING, RuleKind.CURSOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One promise of one column."""
+    """One promise of one column.
+
+    :param unstorable: What the target's database has no value for.
+    :param drifted: How the column differs in the target.
+    """
 
     number: int
     column: str
     kind: RuleKind
     type: DataType
     marker: Fallible | None = None
+    unstorable: Unstorable | None = None
+    drifted: Drifted | None = None
 
     @property
     def flag(self) -> str:
@@ -45,6 +65,8 @@ class Rule:
     @property
     def sets_aside(self) -> bool:
         """Whether a row that breaks this rule leaves the load, instead of stopping it."""
+        if self.kind is RuleKind.DRIFT:
+            return True
         return self.marker is not None and self.marker.on_failure == "quarantine"
 
     @property
@@ -65,8 +87,16 @@ class Rule:
                     f"correct {self.column} in the query, or tell its marker what to do: "
                     'on_failure="null" or "quarantine", or a default'
                 )
+            case RuleKind.STORABLE:
+                return f"give {self.column} another value in the query, or filter those rows"
+            case RuleKind.ORDER | RuleKind.CURSOR:
+                return f"give {self.column} a value in the query, or filter those rows"
+            case RuleKind.BEGINNING:
+                return f"give {self.column} a value in the query that {self.type} holds"
+            case RuleKind.DRIFT:
+                return f"let {self.column} be in the table as it is declared"
 
-    def describe(self, value: str | None) -> str:
+    def describe(self, value: str | None) -> str:  # noqa: C901  # one case per kind
         """Say what is wrong with *value*."""
         match self.kind:
             case RuleKind.NOT_NULL:
@@ -79,24 +109,77 @@ class Rule:
             case RuleKind.MARKER:
                 assert self.marker is not None
                 return f"{self.column}: {value!r} is not {self.marker.expected}"
+            case RuleKind.STORABLE:
+                assert self.unstorable is not None
+                return f"{self.column}: {self.unstorable.describe(value)}"
+            case RuleKind.ORDER if value is None:
+                return f"{self.column} is NULL, so the row has no place in the order"
+            case RuleKind.ORDER:
+                return f"{self.column}: {value!r} has no place in the order"
+            case RuleKind.BEGINNING:
+                return f"{self.column}: {value!r} is no {self.type}, so no version can begin there"
+            case RuleKind.DRIFT:
+                return f"{self.column}: the table cannot take {value!r}"
+            case RuleKind.CURSOR:
+                return f"{self.column} is NULL, so no incremental load would ever read the row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All rules of a table, in column order."""
+    """All rules of a table, in column order.
+
+    :param table: The columns that rows arrive with.
+    :param layout: How the rows will meet those that are there, where that adds rules.
+    :param drifted: The columns of *table* that the target holds otherwise, or not at all.
+    """
 
     table: Table
     rules: tuple[Rule, ...]
+    layout: Layout | None = None
+    drifted: tuple[Drifted, ...] = ()
 
     @classmethod
-    def of(cls, table: Table) -> Contract:
-        """Return the contract that *table* declares."""
-        promises = [(column, *each) for column in table.columns for each in _promises(column)]
+    def of(
+        cls,
+        table: Table,
+        dialect: str | None = None,
+        layout: Layout | None = None,
+        cursor: str | None = None,
+        drifted: tuple[Drifted, ...] = (),
+    ) -> Contract:
+        """Return the contract that *table* declares.
+
+        :param dialect: The target's; what it cannot store is a broken rule too.
+        :param cursor: The incremental column.
+        """
+        keys = layout.keys if layout else ()
+        promises = [
+            *(each for column in table.columns for each in _promises(column, dialect, keys)),
+            *(_places(layout, cursor) if layout else ()),
+            *(
+                _Promise(
+                    column=each.column.name,
+                    kind=RuleKind.DRIFT,
+                    type=each.column.type,
+                    drifted=each,
+                )
+                for each in drifted
+                if each.discards_row
+            ),
+        ]
         rules = tuple(
-            Rule(number=number, column=column.name, kind=kind, type=column.type, marker=marker)
-            for number, (column, kind, marker) in enumerate(promises, start=1)
+            Rule(
+                number=number,
+                column=each.column,
+                kind=each.kind,
+                type=each.type,
+                marker=each.marker,
+                unstorable=each.unstorable,
+                drifted=each.drifted,
+            )
+            for number, each in enumerate(promises, start=1)
         )
-        return cls(table=table, rules=rules)
+        return cls(table=table, rules=rules, layout=layout, drifted=drifted)
 
     def rule(self, number: int) -> Rule:
         """Return the rule with this number."""
@@ -116,20 +199,47 @@ class Contract:
         """Whether a row may leave the load without stopping it."""
         return any(rule.sets_aside for rule in self.rules)
 
+    def holds_for_deletions(self, rule: Rule) -> bool:
+        """Tell whether *rule* is for rows that delete too: they often carry only their key."""
+        if self.layout is None or not self.layout.flagged:
+            return True
+        return rule.kind.on_place or rule.column in self.layout.keys
 
-def _promises(column: Column) -> list[tuple[RuleKind, Fallible | None]]:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Promise:
+    column: str
+    kind: RuleKind
+    type: DataType
+    marker: Fallible | None = None
+    unstorable: Unstorable | None = None
+    drifted: Drifted | None = None
+
+
+def _promises(column: Column, dialect: str | None, keys: tuple[str, ...]) -> Iterator[_Promise]:
+    name, kind = column.name, column.type
     # Markers come first: what they could not read is no value to judge.
-    promises: list[tuple[RuleKind, Fallible | None]] = [
-        (RuleKind.MARKER, marker)
-        for marker in column.markers
-        if isinstance(marker, Fallible) and marker.reports
-    ]
-    promises.append((RuleKind.TYPE, None))
-    if has_lengths(column.type):
-        promises.append((RuleKind.LENGTH, None))
-    if not column.nullable:
-        promises.append((RuleKind.NOT_NULL, None))
-    return promises
+    for marker in column.markers:
+        if isinstance(marker, Fallible) and marker.reports:
+            yield _Promise(column=name, kind=RuleKind.MARKER, type=kind, marker=marker)
+    yield _Promise(column=name, kind=RuleKind.TYPE, type=kind)
+    if has_lengths(kind):
+        yield _Promise(column=name, kind=RuleKind.LENGTH, type=kind)
+    for each in unstorable(kind, dialect) if dialect else ():
+        yield _Promise(column=name, kind=RuleKind.STORABLE, type=kind, unstorable=each)
+    # NULL matches no row, so it is no key, even where the columns are only known from the query.
+    if not column.nullable or name in keys:
+        yield _Promise(column=name, kind=RuleKind.NOT_NULL, type=kind)
+
+
+def _places(layout: Layout, cursor: str | None) -> Iterator[_Promise]:
+    helpers = {column.name: column.type for column in layout.staging.columns}
+    for name in layout.order:
+        yield _Promise(column=name, kind=RuleKind.ORDER, type=Text())
+    if AT in helpers:
+        yield _Promise(column=layout.order[0], kind=RuleKind.BEGINNING, type=helpers[AT])
+    if CURSOR in helpers:
+        yield _Promise(column=cursor or CURSOR, kind=RuleKind.CURSOR, type=Text())
 
 
 def has_lengths(kind: DataType) -> bool:

@@ -51,7 +51,7 @@ class WriteOptions:
     ignore_null_updates: bool = False
     history_columns: HistoryColumns | None = None
     handle_deletes: HandleDeletes = HandleDeletes.IGNORE
-    on_duplicate_keys: OnDuplicateKeys = OnDuplicateKeys.ERROR
+    on_duplicate_keys: OnDuplicateKeys | None = None
     ttl: timedelta | None = None
     max_delete_fraction: float = 0.5
     on_drift: OnDrift = OnDrift.ERROR

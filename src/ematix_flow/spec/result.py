@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
+from ematix_flow.spec.layout import BATCH_ID, LOADED_AT
 from ematix_flow.spec.normalize.expression import derives
 from ematix_flow.spec.table import Table
 
@@ -16,11 +17,13 @@ def match_columns(
     *,
     normalized: bool = False,
     ours: Collection[str] = (),
+    kept: Collection[str] = (),
 ) -> dict[str, str]:
     """Pair declared columns with those that are offered, by name without regard to case.
 
     :param normalized: Whether the markers were applied: derived columns are then there too.
     :param ours: Columns of our own among those that are offered.
+    :param kept: Columns of the target that flow fills itself.
     """
     found: dict[str, str] = {}
     for name in offered:
@@ -45,7 +48,10 @@ def match_columns(
             where=table.location,
             hint=f"SELECT {guess} AS {missing[0]}" if guess else f"add {missing[0]} to the SELECT",
         )
-    extra = sorted(set(found) - {name.casefold() for name in declared} - set(ours))
+    # A table that flow wrote says when and by which run: that of its source is not the target's.
+    noted = {LOADED_AT.name, BATCH_ID.name}
+    extra = sorted(set(found) - {name.casefold() for name in declared} - set(ours) - noted)
+    _refuse_kept([found[name] for name in extra], table, kept)
     if extra:
         raise ContractError(
             f"the query returns {', '.join(found[name] for name in extra)}, "
@@ -54,3 +60,14 @@ def match_columns(
             hint="select only declared columns, or declare it: nothing is dropped silently",
         )
     return {name: found[name.casefold()] for name in declared}
+
+
+def _refuse_kept(extra: Sequence[str], table: Table, kept: Collection[str]) -> None:
+    ours = {name.casefold() for name in kept}
+    mine = [name for name in extra if name.casefold() in ours]
+    if mine:
+        raise ContractError(
+            f"the query returns {', '.join(mine)}, which flow itself keeps in {table.name}",
+            where=table.location,
+            hint=f"leave {mine[0]} out of the SELECT, or give it another name with AS",
+        )

@@ -1,0 +1,78 @@
+"""Which part of an incremental source is read: for all targets, and for each that lacks less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ematix_flow.errors import PlanError
+from ematix_flow.spec.cursor import Cursor
+from ematix_flow.spec.pipeline import Pipeline
+from ematix_flow.spec.window import Ends, Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """What is read once, and what each target takes of it; None takes all."""
+
+    shared: Window | None
+    own: tuple[Window | None, ...]
+
+
+def windows_of(
+    pipeline: Pipeline, watermarks: Sequence[str | None], given: Ends | None, *, again: bool
+) -> Windows:
+    """Return the windows of a run.
+
+    :param watermarks: How far each target has come.
+    :param given: The window that the run is asked for, instead of what is new.
+    :param again: Whether it was loaded before; else no target takes what it has.
+    """
+    column, lookback = pipeline.read.incremental_column, pipeline.read.lookback
+    nothing = Windows(shared=None, own=(None,) * len(watermarks))
+    if column is None:
+        if given is not None and given != (None, None):
+            raise PlanError(
+                f"pipeline {pipeline.name!r} has no incremental_column to read a part of",
+                where=pipeline.location,
+                hint='name the column that grows: incremental_column="updated_at"',
+            )
+        return nothing
+    own = [Window.above(column, each, lookback) for each in watermarks]
+    # The texts sort like the values.
+    least = None if None in watermarks else min(each for each in watermarks if each is not None)
+    shared = Window.above(column, least, lookback) if given is None else Window.of(column, given)
+    for window in (shared, *own):
+        _require_sense(window, pipeline)
+    return Windows(
+        shared=shared,
+        own=tuple(
+            None if again or each.ends[0] in (None, shared.ends[0]) else each for each in own
+        ),
+    )
+
+
+def _require_sense(window: Window, pipeline: Pipeline) -> None:
+    try:
+        assert window.bounds is not None
+    except ValueError as error:
+        raise PlanError(
+            f"lookback of pipeline {pipeline.name!r}: {error}",
+            where=pipeline.location,
+            hint="a duration goes with a date or a timestamp, a whole number with a number",
+        ) from None
+    if window.start is not None and window.end is not None:
+        first, last = (each.cursor for each in window.bounds)
+        if _is_after(first, last):
+            raise PlanError(
+                f"the window of pipeline {pipeline.name!r} ends before it begins: {window}",
+                where=pipeline.location,
+            )
+
+
+def _is_after(one: Cursor, other: Cursor) -> bool:
+    if one.kind.is_time and other.kind.is_time:
+        return one.value[:10] > other.value[:10]
+    if one.kind.is_number and other.kind.is_number:
+        return float(one.value) > float(other.value)
+    return False
