@@ -1,12 +1,14 @@
 # Everything a newcomer or CI runs. Needs Python 3.11 or newer and make; no root, no Java, no uv.
 .POSIX:
 .NOTPARALLEL:
-.PHONY: help env demo java check lock-check test test-fast test-lowest test-sail docs wheel bench soak lock upgrade clean
+.PHONY: help env demo java check lock-check test test-fast test-lowest test-sail docs wheel bench bench-load soak lock upgrade clean
 
 # The Python to build environments with; found when empty (see tools/python.sh).
 PYTHON ?=
 # More options for pytest, e.g. make test-fast PYTEST_ARGS='-x -k ledger'
 PYTEST_ARGS ?=
+# Options for benchmarks/load.py, e.g. make bench-load BENCH_ARGS='--rows 100000 --repeat 1'
+BENCH_ARGS ?=
 
 SETUP = PYTHON='$(PYTHON)' sh tools/env.sh
 STEP = sh tools/step.sh
@@ -55,7 +57,7 @@ test-lowest: ## the unit tests with the lowest versions that pyproject.toml allo
 	@.venv-lowest/bin/python -m pytest -q -p no:cacheprovider tests/unit
 
 test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
-	@$(SETUP) .venv-sail build sail+duckdb+postgres+unit+clients -e .
+	@$(SETUP) .venv-sail build sail+duckdb+mysql+postgres+unit+clients -e .
 	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
 		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine \
 		tests/backends tests/e2e tests/spark/engine/test_sail.py \
@@ -65,13 +67,18 @@ wheel: env ## build both distributions into dist/ and try the wheels in a clean 
 	@PYTHON='$(PYTHON)' sh tools/wheel.sh
 
 bench: env java ## measure start-up: stock script, cold, warm server, sail (in .venv-sail)
-	@$(SETUP) .venv-sail build sail+duckdb+postgres+unit+clients -e .
+	@$(SETUP) .venv-sail build sail+duckdb+mysql+postgres+unit+clients -e .
 	@$(BIN)/python benchmarks/startup.py --sail-python .venv-sail/bin/python \
 		--page docs/benchmarks/startup.md
 
+bench-load: env java ## measure loads into databases: ours, Spark JDBC, ematix-flow 1.0, dlt
+	@PINS=benchmarks/requirements $(SETUP) .venv-ematix-flow-1 ematix-flow-1
+	@PINS=benchmarks/requirements $(SETUP) .venv-dlt dlt
+	@$(BIN)/python benchmarks/load.py --memory --page $(BENCH_ARGS)
+
 soak: env java ## the whole suite with fresh random seeds and long limits
 	@seed=$$(date +%s); echo "soak: seed $$seed"; \
-		EMATIX_FLOW_SOAK=1 $(PYTEST) --timeout=3600 --hypothesis-seed=$$seed
+		EMATIX_FLOW_SOAK=1 EMATIX_FLOW_SEED=$$seed $(PYTEST) --timeout=3600 --hypothesis-seed=$$seed
 
 lock: ## write requirements/*.txt again, keeping the pins that still fit
 	@PYTHON='$(PYTHON)' sh tools/lock.sh
@@ -80,6 +87,7 @@ upgrade: ## write requirements/*.txt again, with the newest versions
 	@PYTHON='$(PYTHON)' sh tools/lock.sh --upgrade
 
 clean: ## remove environments, caches and build output
-	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-tpc .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-tpc .venv-wheel \
+		.venv-airflow .venv-orchestrators .venv-dlt .venv-ematix-flow-1 dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-BACKENDS = ["duckdb", "postgres"]
+BACKENDS = ["duckdb", "mysql", "postgres"]
 SECRETS = ["vault", "aws", "gcp"]
 # File -> extras of pyproject.toml and .in files it was made from; as in tools/lock.sh.
 SOURCES: dict[str, tuple[list[str], list[str]]] = {
@@ -29,6 +29,7 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "sail": (["sail"], []),
     "java": (["java"], []),
     "duckdb": (["duckdb"], []),
+    "mysql": (["mysql"], []),
     "postgres": (["postgres"], []),
     "test": (["spark", *BACKENDS, *SECRETS], ["test"]),
     "dev": (["spark", *BACKENDS, *SECRETS], ["dev"]),
@@ -38,9 +39,14 @@ SOURCES: dict[str, tuple[list[str], list[str]]] = {
     "build": ([], ["build"]),
     "lock": ([], ["lock"]),
     "tpc": ([], ["tpc"]),
+    "airflow": (["sail", "duckdb"], ["airflow"]),
+    "orchestrators": (["sail", "duckdb"], ["orchestrators"]),
 }
-WITHOUT_PROJECT = {"build", "clients", "lock", "tpc", "unit"}
-OWN_ENVIRONMENT = {"lowest", "lock", "sail", "tpc"}
+# The peers of the benchmarks.
+PEERS = {f"../benchmarks/requirements/{peer}" for peer in ("dlt", "ematix-flow-1")}
+SOURCES |= {peer: ([], [peer]) for peer in sorted(PEERS)}
+WITHOUT_PROJECT = {"build", "clients", "lock", "tpc", "unit", *PEERS}
+OWN_ENVIRONMENT = {"airflow", "lowest", "lock", "orchestrators", "sail", "tpc", *PEERS}
 FORBIDDEN = re.compile(r"https?:|--(?:index-url|extra-index-url|find-links)|(?<![\w.])/\w+/")
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;\\]+)(?P<rest>.*)$")
 

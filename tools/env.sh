@@ -4,13 +4,14 @@
 #   sh tools/env.sh VENV LAYER...
 #
 # A layer is NAME, for requirements/NAME.txt (A+B installs two files together), or `-e DIR` for an
-# editable install. The stamp of a layer holds the checksums of its files, so a layer is
-# installed again when its content changed, and an environment that was copied or lost its
-# Python is built anew.
+# editable install; PINS names another folder than requirements/. The stamp of a layer holds the
+# checksums of its files, so a layer is installed again when its content changed, and an
+# environment that was copied or lost its Python is built anew.
 set -eu
 venv=$1
 shift
 stamps=$venv/.stamps
+pins=${PINS:-requirements}
 step="sh tools/step.sh"
 
 identity() { "$venv/bin/python" -c 'import sys; print(sys.prefix, sys.version)' 2>/dev/null; }
@@ -46,8 +47,8 @@ while [ $# -gt 0 ]; do
     fi
     files='' arguments=''
     for name in $(echo "$1" | tr + ' '); do
-        files="$files requirements/$name.txt"
-        arguments="$arguments --requirement requirements/$name.txt"
+        files="$files $pins/$name.txt"
+        arguments="$arguments --requirement $pins/$name.txt"
     done
     # shellcheck disable=SC2086 # a list of our own file names
     count=$(grep -h '^[a-z].*==' $files | cut -d= -f1 | sort -u | wc -l | tr -d ' ')

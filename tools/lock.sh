@@ -22,7 +22,7 @@ compile() { # compile NAME ARGUMENTS...
 upgrade=${1:-}
 
 # The largest set decides; the others follow it, so that any of them can share an environment.
-backends="--extra duckdb --extra postgres"
+backends="--extra duckdb --extra mysql --extra postgres"
 secrets="--extra vault --extra aws --extra gcp"
 # shellcheck disable=SC2086 # options of our own making
 compile dev pyproject.toml --extra spark $backends $secrets requirements/dev.in $upgrade
@@ -30,7 +30,7 @@ same="--constraints requirements/dev.txt"
 # shellcheck disable=SC2086 # options of our own making
 {
     compile base $same pyproject.toml $upgrade
-    for extra in spark sail java duckdb postgres; do
+    for extra in spark sail java duckdb mysql postgres; do
         compile "$extra" $same pyproject.toml --extra "$extra" $upgrade
     done
     compile test $same pyproject.toml --extra spark $backends $secrets requirements/test.in $upgrade
@@ -41,9 +41,18 @@ same="--constraints requirements/dev.txt"
         pyproject.toml --extra spark $backends $secrets requirements/unit.in $upgrade
     compile lock requirements/lock.in $upgrade
     compile tpc requirements/tpc.in $upgrade
+    for each in airflow orchestrators; do
+        compile "$each" $same pyproject.toml --extra sail --extra duckdb \
+            "requirements/$each.in" $upgrade
+    done
+    # The peers of the benchmarks, each in an environment of its own.
+    for peer in ematix-flow-1 dlt; do
+        compile "../benchmarks/requirements/$peer" "benchmarks/requirements/$peer.in" $upgrade
+    done
 }
 
-if grep -n -E 'https?:|--(index-url|extra-index-url|find-links)|(^|[^a-z.])/[a-z]+/' requirements/*.txt; then
+if grep -n -E 'https?:|--(index-url|extra-index-url|find-links)|(^|[^a-z.])/[a-z]+/' \
+    requirements/*.txt benchmarks/requirements/*.txt; then
     echo "An address or a machine path got into the pins (above)." >&2
     exit 1
 fi

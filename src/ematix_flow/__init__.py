@@ -12,6 +12,7 @@ Names load on first use, so that importing the package costs nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace as _with
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +52,12 @@ if TYPE_CHECKING:
     from ematix_flow.declare.columns import nullable as nullable
     from ematix_flow.declare.columns import pk as pk
     from ematix_flow.declare.connections import connect as connect
+    from ematix_flow.declare.pipeline_decorator import pipeline as pipeline
     from ematix_flow.declare.tables import ManagedTable as ManagedTable
     from ematix_flow.declare.udfs import udaf as udaf
     from ematix_flow.declare.udfs import udf as udf
     from ematix_flow.errors import FlowError as FlowError
+    from ematix_flow.record.run import RunResult as RunResult
     from ematix_flow.spec.normalize import clamp as clamp
     from ematix_flow.spec.normalize import date_trunc as date_trunc
     from ematix_flow.spec.normalize import default as default
@@ -140,8 +143,10 @@ _HOMES = {
     "InlineCredentialWarning": "ematix_flow.connections.inline",
     "ManagedTable": "ematix_flow.declare.tables",
     "Retry": "ematix_flow.spec.retry",
+    "RunResult": "ematix_flow.record.run",
     "Source": "ematix_flow.spec.source",
     "connect": "ematix_flow.declare.connections",
+    "pipeline": "ematix_flow.declare.pipeline_decorator",
 }
 # Modules that are themselves what users import.
 _MODULES = {"ematix": "ematix_flow.declare.decorators"}
@@ -154,20 +159,29 @@ def __getattr__(name: str) -> Any:
         _let_api_run_declarations()
         return import_module(_MODULES[name])
     if name in _HOMES:
-        if _HOMES[name].startswith("ematix_flow.declare"):
+        if _HOMES[name].startswith(("ematix_flow.declare", "ematix_flow.connections")):
             _let_api_run_declarations()
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _let_api_run_declarations() -> None:
-    """Tell the declarations, which know no engine, who carries out their `.sync()`."""
-    runner = import_module("ematix_flow.declare.runner")
-    runner.use_runner(_flow_over)
+    """Tell declarations and connections, which know no engine, who carries out what they ask."""
+    import_module("ematix_flow.declare.runner").use_runner(_flow_over)
+    import_module("ematix_flow.connections.frames").use_frame_access(_FrameAccess())
 
 
-def _flow_over(project: Any) -> Any:
-    return import_module("ematix_flow.api").Flow.over(project)
+def _flow_over(project: Any, *, session: Any, directory: Any) -> Any:
+    flow = import_module("ematix_flow.api").Flow.over(project, directory)
+    return _with(flow, session=session)
+
+
+class _FrameAccess:
+    """Moves the frames of connections; what does so is loaded when the first one is moved."""
+
+    def __getattr__(self, name: str) -> Any:
+        home = import_module("ematix_flow.declare.frame_access")
+        return getattr(home.DeclaredFrameAccess(), name)
 
 
 def __dir__() -> list[str]:

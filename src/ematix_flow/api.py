@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow._base.clock import Clock, SystemClock
@@ -14,6 +16,7 @@ from ematix_flow._base.files import PRIVATE_FILE, write_whole
 from ematix_flow._base.ids import uuid7
 from ematix_flow.backends.registry import backends, capabilities
 from ematix_flow.connections.load import Connections
+from ematix_flow.connections.model.databases import DatabaseFileConnection
 from ematix_flow.declare.config import ProjectConfig, load_config
 from ematix_flow.declare.discover import load_project
 from ematix_flow.declare.named_targets import bind_named_targets
@@ -22,29 +25,35 @@ from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
 from ematix_flow.engine.machine import Machine, this_machine
 from ematix_flow.engine.metadata import MetadataReader
 from ematix_flow.engine.sizing import Sizing, size
-from ematix_flow.errors import FlowError, PlanError, UsageError, located
+from ematix_flow.engine.stand_ins import RehearsalPlan, plan_of_rehearsal
+from ematix_flow.errors import FlowError, PlanError, UnknownName, UsageError, located
 from ematix_flow.observe.check import Check, Health
 from ematix_flow.observe.events import Observer, ignore
 from ematix_flow.plan.build import Planner
 from ematix_flow.plan.ensure import ensure_statements
-from ematix_flow.plan.pairing import Backends
+from ematix_flow.plan.pairing import SPARK, Backends
 from ematix_flow.plan.plan import Plan
-from ematix_flow.ports import Reader, StateReader, Target
-from ematix_flow.record.run import RunRecord
+from ematix_flow.ports import ActualColumn, Reader, StateReader, Target
+from ematix_flow.record.run import RunResult, Window
 from ematix_flow.record.stores.jsonl import JsonlRunLog
 from ematix_flow.resolve.dependencies import Dependency
 from ematix_flow.resolve.resolution import Resolution
+from ematix_flow.spec.duration import duration_text
 from ematix_flow.spec.modes import OnDrift
 from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.spec.table import Table
+from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import physical_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from ematix_flow.engine.backfill import BackfillResult, Chunk
     from ematix_flow.engine.opened import OpenEngine
+    from ematix_flow.engine.preview import Preview
+    from ematix_flow.engine.run_context import RunContext
     from ematix_flow.engine.server_status import ServerStatus
     from ematix_flow.engine.validation import Validation
+    from ematix_flow.write.after import RanAfter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +173,7 @@ class Flow:
             self.project.pipeline(name)
         return self.resolution.order(tuple(names) or None)
 
-    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunRecord]:
+    def runs(self, pipeline: str | None = None, limit: int | None = None) -> list[RunResult]:
         """Return what was run, newest first."""
         if pipeline is not None:
             self.project.pipeline(pipeline)
@@ -202,8 +211,21 @@ class Flow:
 
     def plan(self, name: str) -> Plan:
         """Return what a run would do. Reads metadata, writes nothing, starts no Spark."""
-        with self._planner() as planner:
-            return _planned(planner, self.project.pipeline(name))
+        return self._plan_over(name, None)
+
+    def _plan_over(self, name: str, window: Window | None, again: bool = False) -> Plan:  # noqa: FBT001, FBT002  # a port of the engine's
+        """Plan a run over a given part of the incremental column, or over what is new.
+
+        :param again: Whether that part was loaded before.
+        """
+        pipeline = self.project.pipeline(name)
+        with self._planner() as planner, located(pipeline.location):
+            return planner.plan(pipeline, window, again=again)
+
+    def _plan_of_rehearsal(self, name: str) -> RehearsalPlan:
+        pipeline = self.project.pipeline(name)
+        with self._planner() as planner, located(pipeline.location):
+            return plan_of_rehearsal(pipeline, planner.plan)
 
     def explain(self, name: str) -> Explanation:
         """Return the plan together with the engine and its settings."""
@@ -248,8 +270,7 @@ class Flow:
         try:
             with self._planner() as planner, located(pipeline.location):
                 plan = planner.plan(pipeline)
-                write = pipeline.target.write
-                return validate_plan(plan, write, planner.state, self._engine_opener(plan))
+                return validate_plan(plan, pipeline, planner.state, self._engine_opener(plan))
         except FlowError as error:
             return Validation(pipeline=name, error=error)
 
@@ -263,7 +284,7 @@ class Flow:
         with located(pipeline.location):
             opener = self._engine_opener(plan)
             try:
-                found = analyse_plan(plan, pipeline.target.write, state, opener)
+                found = analyse_plan(plan, pipeline, state, opener)
             except RunsJob as error:
                 return replace(plan, remarks=(*plan.remarks, f"not analysed: {error.what}"))
             return analysed(plan, found)
@@ -344,14 +365,124 @@ class Flow:
                 session.execute(statement)
         return statements
 
+    def run_transform(self, name: str) -> RanAfter:
+        """Run a stand-alone transform in its database, in one transaction."""
+        from ematix_flow.plan.around import transform_statements
+        from ematix_flow.write.after import run_after
+
+        found = self.project.transforms.get(name)
+        if found is None:
+            raise UnknownName.among("transform", name, self.project.transforms)
+        with located(found.location):
+            sql = transform_statements(found, self.backends.dialect_of)
+            return run_after(self._target(found.target_connection), sql)
+
+    def columns(self, connection: str, table: TableName) -> tuple[ActualColumn, ...] | None:
+        """Return the columns of a table, or None where there is no such table."""
+        target = self._target(connection)
+        if not target.exists():
+            return None
+        with target.open_read_only() as session:
+            return session.columns(physical_name(table, self.dialect(connection)))
+
+    def dialect(self, connection: str) -> str:
+        """Return the SQL that a connection speaks."""
+        return self.backends.dialect_of(connection)
+
+    def read_frame(self, connection: str, query: str, kind: str | None) -> Any:
+        """Return the rows of *query* as a pandas, polars, pyarrow or Spark frame."""
+        from ematix_flow.engine.frames import FrameReader
+
+        place = self.backends.place_of(connection)
+        return FrameReader(
+            connection=connection,
+            kind=place.kind,
+            dialect=None if place.dialect == SPARK else place.dialect,
+            reader=self._reader(connection),
+            session=self.session,
+            open_engine=lambda: self._engine_for_reading(connection),
+        ).read(query, kind)
+
+    def _engine_for_reading(self, connection: str) -> AbstractContextManager[OpenEngine]:
+        from ematix_flow.engine.session import open_engine
+
+        choice = self.engine_choice()
+        set_in = self.config.origin
+        return open_engine(
+            choice,
+            sizing=size(this_machine(), None, self.config.spark, engine=choice.kind, set_in=set_in),
+            connectors=(*self.backends.of(connection).connectors, *self.config.connectors),
+            state_dir=self.config.state_directory,
+        )
+
     # Running -----------------------------------------------------------------------------------
 
-    def run(self, name: str, *, new: bool = False, allow_destructive: bool = False) -> RunRecord:
-        """Run one pipeline once; see `engine.run`."""
-        from ematix_flow.engine.run import RunContext, run_pipeline
+    def run(self, name: str, *, new: bool = False, allow_destructive: bool = False) -> RunResult:
+        """Run one pipeline once; see `engine.run`.
 
-        self.project.pipeline(name)
-        context = RunContext(
+        :param new: Load again even if a run that died had already landed.
+        """
+        from ematix_flow.engine.run import run_pipeline
+        from ematix_flow.engine.run_context import Order
+
+        order = Order(new=new, allow_destructive=allow_destructive)
+        return run_pipeline(name, self._run_context(name), order)
+
+    def backfill(
+        self,
+        name: str,
+        start: object,
+        end: object,
+        *,
+        chunk: object = None,
+        keep_going: bool = False,
+        new: bool = False,
+        on_chunk: Callable[[int, int, Chunk], None] = lambda *_: None,
+    ) -> BackfillResult:
+        """Load a part of the past again, from *start* to before *end*; see `engine.backfill`.
+
+        What fails is in the result. The same call again goes on where it stopped.
+        """
+        from ematix_flow.engine.backfill import Range, run_backfill
+
+        part = Range(
+            start=written(start), end=written(end), chunk=None if chunk is None else written(chunk)
+        )
+        return run_backfill(
+            name, self._run_context(name), part, keep_going=keep_going, new=new, on_chunk=on_chunk
+        )
+
+    def replay(self, run_id: str, *, allow_destructive: bool = False) -> RunResult:
+        """Load the window of a run again, as another run."""
+        from ematix_flow.engine.replay import replay_order
+        from ematix_flow.engine.run import run_pipeline
+
+        name, order = replay_order(run_id, self.run_log, self.project)
+        order = replace(order, allow_destructive=allow_destructive)
+        return run_pipeline(name, self._run_context(name), order)
+
+    def preview(self, name: str, rows: int = 20) -> Preview:
+        """Return the first rows as they would reach the target. Writes nothing."""
+        from ematix_flow.engine.preview import preview
+
+        return preview(name, self._run_context(name), rows)
+
+    def dry_run(self, name: str, *, allow_destructive: bool = False) -> RunResult:
+        """Return what a run would change, counted by doing it and undoing it."""
+        from ematix_flow.engine.rehearsal import rehearse
+
+        return rehearse(
+            name,
+            self._run_context(name),
+            lambda: self._plan_of_rehearsal(name),
+            allow_destructive=allow_destructive,
+        )
+
+    def _run_context(self, name: str) -> RunContext:
+        from ematix_flow.engine.run_context import RunContext
+
+        pipeline = self.project.pipeline(name)
+        return RunContext(
             state_directory=self.config.state_directory,
             staging_root=lambda: self._staging_root(name),
             log=self.run_log,
@@ -359,11 +490,22 @@ class Flow:
             observer=self.observer,
             reader=self._reader,
             target=self._target,
-            plan=lambda: self.plan(name),
+            plan=lambda window, again: self._plan_over(name, window, again),
             open_engine=self._engine_opener,
-            allow_destructive=allow_destructive,
+            holder=lambda: f"{gethostname()}:{self.config.directory} ({self._project_id()})",
+            targets=tuple(dict.fromkeys(each.connection for each in pipeline.targets)),
+            database_file=self._database_file,
+            lease_ttl=pipeline.timing.lease_ttl,
+            goes_on=pipeline.timing.continue_on_failure,
         )
-        return run_pipeline(name, context, new=new)
+
+    def _database_file(self, name: str) -> Path | None:
+        """Return the file that a connection's database is; None for a server, or for memory."""
+        match self.connections.resolved(name):
+            case DatabaseFileConnection(in_memory=False, location=location):
+                return location
+            case _:
+                return None
 
     def _engine_opener(self, plan: Plan) -> Callable[[], AbstractContextManager[OpenEngine]]:
         def opener() -> AbstractContextManager[OpenEngine]:
@@ -418,6 +560,13 @@ class Flow:
     def _target(self, name: str) -> Target:
         connection = self.connections.resolved(name)
         return backends()[connection.kind].target(connection)
+
+
+def written(value: object) -> str:
+    """Return a value as a person would write it: dates and durations as their texts."""
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _planned(planner: Planner, pipeline: Pipeline) -> Plan:

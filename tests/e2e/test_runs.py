@@ -296,7 +296,7 @@ def test_source_table_reads_a_table_whole(project):
         """
     )
     assert project.flow().run("load").rows.inserted == 2
-    assert project.rows("out.db", "FROM customers ORDER BY id") == [
+    assert project.rows("out.db", "SELECT id, name, score FROM customers ORDER BY id") == [
         (1, "ada", 0.5),
         (2, "grace", None),
     ]

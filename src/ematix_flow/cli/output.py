@@ -7,16 +7,19 @@ Results go to stdout; errors and progress go to stderr, so that
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, TextIO
 
 from ematix_flow._base.redact import redact, redact_data
 from ematix_flow.errors import FlowError
 
 JSON_VERSION = 1
+_NUMBER = re.compile(r"[\d,.]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +48,40 @@ class Output:
         """Print the result once: *data* as versioned JSON, or the rows as a table."""
         if self.is_json or not rows:
             self.emit(data, empty)
-            return
+        else:
+            self._write_table(columns, rows)
+
+    def tell(self, text: str) -> None:
+        """Print a line for people before the result is there; programs wait for the result."""
+        if not self.is_json:
+            self._write(redact(text))
+
+    def tell_table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
+    ) -> None:
+        """Print a table for people before the result is there.
+
+        :param styles: What colours each row on a terminal, such as `green`; may be left out.
+        """
+        if not self.is_json:
+            self._write_table(columns, rows, styles)
+
+    def _write_table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()
+    ) -> None:
         from rich import box
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in columns:
-            table.add_column(column, overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(redact(cell)) for cell in row))
-        Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+            numbers = all(not cell or _NUMBER.fullmatch(cell) for cell in cells)
+            table.add_column(column, overflow="fold", justify="right" if numbers else "left")
+        for row, style in zip_longest(rows, styles):
+            table.add_row(*(Text(redact(cell)) for cell in row), style=style)
+        width = None if self.stdout.isatty() else 160
+        Console(file=self.stdout, width=width).print(table)
 
     def error(self, error: FlowError) -> None:
         """Print what went wrong, with no stack of ours unless asked."""

@@ -32,8 +32,13 @@ _COMMANDS = {
         "validate",
         "Check plans and queries against their sources; reads no row.",
     ),
+    "preview": ("ematix_flow.cli.preview", "preview", "Show the first rows; writes nothing."),
+    "dry-run": ("ematix_flow.cli.dry_run", "dry_run", "Count what a run would change."),
     "run": ("ematix_flow.cli.run", "run", "Run pipelines."),
+    "backfill": ("ematix_flow.cli.backfill", "backfill", "Load a part of the past again."),
+    "replay": ("ematix_flow.cli.replay", "replay", "Load what a run had loaded again."),
     "runs": ("ematix_flow.cli.runs", "runs", "Show what was run."),
+    "transform": ("ematix_flow.cli.transform", "transform", "See and run stand-alone transforms."),
     "doctor": ("ematix_flow.cli.doctor", "doctor", "Check this machine and project."),
     "connections": (
         "ematix_flow.cli.connections",

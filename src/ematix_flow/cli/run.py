@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ematix_flow.cli.counts import counted, target_lines
 from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.cli.progress import run_observer
 from ematix_flow.errors import UsageError
-from ematix_flow.record.run import RunRecord
+from ematix_flow.record.run import RunResult
 
 
 @click.command()
@@ -51,16 +52,12 @@ def run(
             for name in flow.order(names)
         ]
     context.output.emit(
-        {"runs": [each.to_json() for each in done]}, "\n".join(_line(each) for each in done)
+        {"runs": [each.to_json() for each in done]}, "\n".join(run_lines(each) for each in done)
     )
 
 
-def _line(run: RunRecord) -> str:
-    rows = run.rows
-    deleted = f", {rows.deleted:,} replaced" if rows.deleted else ""
-    aside = f", {rows.quarantined:,} set aside" if rows.quarantined else ""
+def run_lines(run: RunResult) -> str:
+    """Tell what a run did."""
     landed = "  (had already landed before the interruption)" if run.adopted else ""
-    return (
-        f"{run.pipeline}: {run.status.value}, {rows.read:,} rows read, "
-        f"{rows.inserted:,} inserted{deleted}{aside}  (run {run.run_id}){landed}"
-    )
+    first = f"{run.pipeline}: {run.status.value}, {counted(run.rows)}  (run {run.run_id}){landed}"
+    return "\n".join([first, *target_lines(run)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ematix_flow.cli.counts import counted
 from ematix_flow.cli.options import Context, shared_options
-from ematix_flow.record.run import RunRecord
+from ematix_flow.record.run import RunResult, RunStatus
 
 
 @click.command()
@@ -23,22 +24,22 @@ def runs(context: Context, pipeline: str | None, limit: int) -> None:
     found = context.flow().runs(pipeline, limit)
     context.output.emit_table(
         {"runs": [each.to_json() for each in found]},
-        ["run", "pipeline", "status", "started", "seconds", "inserted", "engine", "error"],
+        ["run", "pipeline", "what", "status", "started", "seconds", "rows", "engine", "error"],
         [_row(each) for each in found],
         empty="No runs yet.",
     )
 
 
-def _row(run: RunRecord) -> list[str]:
-    seconds = sum(step.seconds for step in run.steps)
+def _row(run: RunResult) -> list[str]:
     engine = f"{run.engine.get('engine', '')} {run.engine.get('mode', '')}".strip()
     return [
         run.run_id,
         run.pipeline,
+        run.purpose.value,
         run.status.value,
         run.started_at[:19].replace("T", " "),
-        f"{seconds:.1f}",
-        f"{run.rows.inserted:,}",
+        f"{run.seconds:.1f}",
+        counted(run.rows) if run.status is RunStatus.SUCCEEDED else "",
         engine,
         str(run.error["what"]) if run.error else "",
     ]
