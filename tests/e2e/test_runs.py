@@ -302,14 +302,21 @@ def test_source_table_reads_a_table_whole(project):
     ]
 
 
-def test_a_sqlite_value_that_is_not_its_type_names_the_row(project):
+@pytest.mark.parametrize(
+    ("path", "error", "told"),
+    [
+        ("spark", SourceError, r"column 'n' holds 'seven'.*row id=2"),
+        ("in_database", ContractError, r"(?s)1 of 2 rows.*row id=2.*'seven' does not fit"),
+    ],
+)
+def test_a_sqlite_value_that_is_not_its_type_names_the_row(project, path, error, told):
     project.sqlite(
         "app.db",
         "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)",
         "INSERT INTO t VALUES (1, 7), (2, 'seven')",
     )
     project.declare(
-        """
+        f"""
         @ematix.connection
         class app:
             kind = "sqlite"
@@ -320,12 +327,14 @@ def test_a_sqlite_value_that_is_not_its_type_names_the_row(project):
             id: BigInt
             n: BigInt
 
-        @ematix.pipeline(target=Out, source_connection=app, target_connection=app)
+        @ematix.pipeline(
+            target=Out, source_connection=app, target_connection=app, force_path="{path}"
+        )
         def load():
             return "SELECT id, n FROM t"
         """
     )
-    with pytest.raises(SourceError, match=r"column 'n' holds 'seven'.*row id=2"):
+    with pytest.raises(error, match=told):
         project.flow().run("load")
 
 
