@@ -126,22 +126,6 @@ def test_init_makes_a_project_that_runs(tmp_path):
     assert {"status": "succeeded"}.items() <= shop.json("runs")["runs"][0].items()
 
 
-def test_the_demo_tells_its_story_and_can_run_again(tmp_path):
-    folder = ProjectFolder(tmp_path)
-    done = folder.cli("demo")
-    assert done.returncode == 0, done.stderr
-    for part in ("Revenue by country", "Where the results are", "What to try next"):
-        assert part in done.stdout
-    shop = ProjectFolder(tmp_path / "ematix-demo")
-    assert shop.rows("results/warehouse.duckdb", "SELECT count(*) FROM shop.orders") == [(5000,)]
-    assert len(shop.rows("results/reports.db", "SELECT * FROM revenue_by_country")) == 6
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "file").touch()
-    refused = folder.cli("demo", "mine")
-    assert refused.returncode == 2
-    assert "is not empty and not an earlier demo" in refused.stderr
-
-
 def test_a_failed_run_exits_1_and_says_why(project):
     project.with_orders(rows=[("1", "", "1.00")])
     done = project.cli("run", "load_orders")

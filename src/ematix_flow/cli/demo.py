@@ -1,24 +1,42 @@
-"""`flow demo`: a small shop, from its sources to a report."""
+"""`flow demo`: a small shop, a day of changes in it, and what that does to its history."""
 
 from __future__ import annotations
 
 import shlex
 import shutil
-import sqlite3
 import sys
-from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ematix_flow.cli.demo_data import make_shop_data
+from ematix_flow.cli.demo_data import change_shop, make_shop
+from ematix_flow.cli.demo_history import (
+    Sum,
+    Version,
+    Warehouse,
+    changed_history,
+    changed_sums,
+    history_rows,
+    sum_rows,
+)
 from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.cli.output import Output
 from ematix_flow.cli.progress import run_observer
 from ematix_flow.cli.scaffold import copy_template
 from ematix_flow.errors import UsageError
 
+if TYPE_CHECKING:
+    from ematix_flow.api import Flow
+    from ematix_flow.record.run import RunResult
+    from ematix_flow.spec.pipeline import Pipeline
+
 # Says that a folder is a demo's, so that the next demo may replace it.
 _MARKER = ".ematix-demo"
+_WORKFLOW = "shop_day"
+_COUNTED = ("read", "inserted", "updated", "unchanged", "closed", "deleted")
+_STYLES = {"opened": "green", "closed": "red", "ends earlier": "yellow", "late, spliced in": "cyan"}
 
 
 @click.command()
@@ -27,31 +45,40 @@ _MARKER = ".ematix-demo"
 def demo(context: Context, directory: Path) -> None:
     """Run a small shop from end to end in DIRECTORY (default: ./ematix-demo).
 
-    Customers from SQLite, products from Parquet and orders from CSV land in DuckDB;
-    a report over them lands in SQLite.
+    A shop in SQLite is loaded into DuckDB: its orders appended, its customers merged, their
+    history kept, its revenue summed up. Then a day passes in the shop, and it is loaded again.
     """
-    folder = context.project / directory
+    folder, output = context.project / directory, context.output
     _clear(folder)
     copy_template("shop", folder)
     (folder / _MARKER).touch()
-    make_shop_data(folder / "data")
+    shop = folder / "data" / "shop.db"
 
     from ematix_flow.api import Flow
 
-    with run_observer(context.output) as observer:
-        flow = Flow.open(folder, engine=context.engine, observer=observer)
-        runs = [flow.run(name) for name in flow.order(())]
-    report = _report(folder / "results" / "reports.db")
-    context.output.emit(
+    output.tell(f"1. A shop in SQLite: {make_shop(shop)}.\n")
+    flow = Flow.open(folder, engine=context.engine)
+    output.tell("2. Everything is loaded into DuckDB, each table in the way that suits it.")
+    output.tell(_purposes(flow))
+    first = _load(flow, output)
+    before = Warehouse.read(flow)
+
+    change_shop(shop, folder / "changes.sql")
+    output.tell("3. A day of changes, deletions and late rows in the shop: see changes.sql.\n")
+    output.tell("4. It is loaded again: new rows are read, changed rows are written.")
+    second = _load(flow, output)
+    after = Warehouse.read(flow)
+
+    history, sums = changed_history(before, after), changed_sums(before, after)
+    _tell_changes(output, history, sums)
+    output.emit(
         {
             "directory": str(folder.resolve()),
-            "runs": [run.to_json() for run in runs],
-            "revenue_by_country": [
-                dict(zip(("country", "customers", "orders", "revenue"), row, strict=True))
-                for row in report
-            ],
+            "loads": [[run.to_json() for run in runs] for runs in (first, second)],
+            "history": [each.to_json() for each in history],
+            "daily_revenue": [each.to_json() for each in sums],
         },
-        _story(folder, [(run.pipeline, run.rows.inserted) for run in runs], report),
+        _what_next(folder),
     )
 
 
@@ -66,33 +93,69 @@ def _clear(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _report(file: Path) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(file)) as database:
-        return database.execute(
-            "SELECT country, customers, orders, revenue FROM revenue_by_country "
-            "ORDER BY CAST(revenue AS REAL) DESC"
-        ).fetchall()
+def _pipelines(flow: Flow) -> tuple[Pipeline, ...]:
+    jobs = flow.project.workflows[_WORKFLOW].jobs
+    return tuple(flow.project.pipelines[name] for name in flow.order(jobs))
 
 
-def _story(folder: Path, loaded: list[tuple[str, int]], report: list[tuple[object, ...]]) -> str:
-    width = max(len(name) for name, _ in loaded)
-    lines = ["", "Loaded:"]
-    lines += [f"  {name:<{width}}  {rows:>6,} rows" for name, rows in loaded]
-    lines += ["", "Revenue by country:", "  country  customers  orders      revenue"]
-    lines += [f"  {c!s:<7}  {n!s:>9}  {o!s:>6}  {r!s:>11}" for c, n, o, r in report]
+def _purposes(flow: Flow) -> str:
+    """Return what each pipeline is for, in its own words."""
+    return "\n".join(f"   {each.name}: {each.function.__doc__}" for each in _pipelines(flow))
+
+
+def _load(flow: Flow, output: Output) -> list[RunResult]:
+    with run_observer(output) as observer:
+        observed = replace(flow, observer=observer)
+        runs = [observed.run(each.name) for each in _pipelines(flow)]
+    output.tell_table(["pipeline", "mode", *_COUNTED], [_counts(flow, run) for run in runs])
+    for run in runs:
+        if run.path == "in_database":
+            output.tell(f"   {run.pipeline} never left DuckDB: no Spark, no row on the way.\n")
+    return runs
+
+
+def _counts(flow: Flow, run: RunResult) -> list[str]:
+    mode = flow.project.pipelines[run.pipeline].targets[0].write.mode.value
+    counts = run.rows.to_json()
+    # A blank is easier to overlook than a nought, and should be.
+    return [run.pipeline, mode, *(str(counts[name] or "") for name in _COUNTED)]
+
+
+def _tell_changes(output: Output, history: list[Version], sums: list[Sum]) -> None:
+    output.tell("5. The history of those whose history changed, one row per version.")
+    output.tell_table(
+        ["customer", "city", "valid from", "valid to", "this day"],
+        history_rows(history),
+        [_STYLES.get(each.change, "") for each in history],
+    )
+    output.tell(
+        "   Alan and Katherine once lived elsewhere, says the log three weeks late. Katherine's\n"
+        "   address had been confirmed on the 15th: that was no change when it came, and is now.\n"
+    )
+    output.tell(
+        "6. The revenue that changed, by day and category: two orders of the 28th came late."
+    )
+    output.tell_table(
+        ["day", "category", "orders before", "after", "revenue before", "after"], sum_rows(sums)
+    )
+
+
+def _what_next(folder: Path) -> str:
     flow = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "flow" else "flow"
-    lines += [
-        "",
+    where = f"--project {shlex.quote(str(folder))}"
+    lines = [
         "Where the results are:",
-        f"  {folder}/results/warehouse.duckdb   shop.customers, shop.products, shop.orders",
-        f"  {folder}/results/reports.db         revenue_by_country",
         f"  {folder}/pipelines.py               what was declared",
+        f"  {folder}/changes.sql                what happened in the shop",
+        f"  {folder}/data/shop.db               the shop",
+        f"  {folder}/results/warehouse.duckdb   the warehouse",
         "",
         "What to try next:",
-        f"  {flow} runs --project {folder}",
-        f"  {flow} explain revenue_by_country --project {folder}",
-        f"  {flow} engine start --project {folder}      # keeps Spark warm for the next runs",
-        f"  {flow} run revenue_by_country --project {folder}",
+        f"  {flow} run --all {where}      # nothing is new, nothing changes",
+        f"  {flow} explain customer_history {where}      # the SQL of its commit",
+        f"  {flow} backfill orders --from 1 --to 601 --chunk 200 {where}",
+        f"  {flow} runs {where}",
+        f"  {flow} engine start {where}      # keeps Spark warm for the next runs",
         f"  {flow} init my-project",
     ]
     return "\n".join(lines)

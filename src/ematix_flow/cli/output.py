@@ -74,7 +74,7 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
             numbers = all(not cell or _NUMBER.fullmatch(cell) for cell in cells)
             table.add_column(column, overflow="fold", justify="right" if numbers else "left")

@@ -43,8 +43,8 @@ def declared_table(
         kind = read_type(actual.type, given.dialect)
         if kind is None or not isinstance(kind, DATA_TYPES):
             raise NotSupported(
-                f"column {actual.name!r} of the query is {actual.type}, which none of our types "
-                f"holds, so {target.name} cannot be inferred",
+                f"column {actual.name!r} of the query is {_told(actual)}, "
+                f"so {target.name} cannot be inferred",
                 where=pipeline.location,
                 hint="CAST it in the query, or declare the table with @ematix.table",
             )
@@ -53,6 +53,12 @@ def declared_table(
     table = Table(name=target.name, columns=tuple(columns), location=pipeline.location)
     check_columns(target, table, pipeline.location)
     return table
+
+
+def _told(column: ActualColumn) -> str:
+    if not column.type:  # SQLite gives an expression its type by its value
+        return "an expression without a type"
+    return f"{column.type}, which none of our types holds"
 
 
 def _described(
