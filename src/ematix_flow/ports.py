@@ -162,7 +162,7 @@ class BrokenRow:
 class StagedTable:
     """Rows in a table of the target, put there by tasks.
 
-    Each row says in its column `_task` who put it there. A task that was tried twice may have
+    Each row says in its column `_flow_task` who put it there. A task that was tried twice may have
     left its rows twice, so only those of *tasks*, whose attempts won, count.
 
     :param broken: How many rows stop the load; these and those set aside are not in the table.
@@ -214,7 +214,7 @@ class RowLoader(Protocol):
     """
 
     def __call__(self, batches: Iterator[RecordBatch], task: str) -> None:
-        """Put the rows into staging, each with *task* in the column `_task`."""
+        """Put the rows into staging, each with *task* in the column `_flow_task`."""
         ...
 
 

@@ -31,8 +31,11 @@ TABLE = Table(
 VALUES = ("x", "n")
 
 
-def some_events(rng, *, deletes=True):
-    """A log for each key: few moments and few values, so that all meet; some events twice."""
+def some_events(rng, *, deletes=True, numbered=False):
+    """A log for each key: few moments and few values, so that all meet; some events twice.
+
+    :param numbered: Whether a number orders the events of one moment.
+    """
     for number in range(KEYS):
         key = (f"k{number // 3}", number % 3)
         for _ in range(rng.randint(1, EVENTS)):
@@ -43,6 +46,8 @@ def some_events(rng, *, deletes=True):
                 "_flow_at": NOW + rng.randint(0, 9) * DAY,
             }
             event["_flow_seq"] = event["_flow_at"].strftime("%Y-%m-%d %H:%M:%S.%f")
+            if numbered:
+                event["_flow_seq"] += f".{10**19 + rng.randint(0, 2):020}"
             if deletes:
                 event["_flow_deleted"] = rng.random() < 0.2
             yield from [event] * rng.choice([1, 1, 1, 2])
@@ -71,6 +76,15 @@ def as_told(table, events):
         key, values = (event["a"], event["b"]), {name: event[name] for name in VALUES}
         digest = digests[tuple(event[name] for name in names)]
         yield key, event["_flow_at"], event.get("_flow_deleted", False), digest, values
+
+
+def last_of_moments(events):
+    """The events that have the highest number of their moment: no other can count."""
+    highest = {}
+    for event in events:
+        moment = (event["a"], event["b"], event["_flow_at"])
+        highest[moment] = max(highest.get(moment, ""), event["_flow_seq"])
+    return [e for e in events if e["_flow_seq"] == highest[e["a"], e["b"], e["_flow_at"]]]
 
 
 def loaded(table, events, rng, **options):
@@ -105,15 +119,20 @@ def rows_of(table):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("option", ["plain", "compare", "ttl"])
+@pytest.mark.parametrize("option", ["plain", "compare", "ttl", "numbered"])
 def test_history_does_not_depend_on_the_order(bench, option, seed):
     rng = random.Random(f"{option} {seed}")
-    options = {"plain": {}, "compare": {"compare_columns": ("x",)}, "ttl": {"ttl": 2 * DAY}}[option]
+    options = {
+        "plain": {},
+        "compare": {"compare_columns": ("x",)},
+        "ttl": {"ttl": 2 * DAY},
+        "numbered": {"sequence_by": ("number",)},
+    }[option]
     table = bench(
         Mode.SCD2, table=TABLE, event_timestamp_column="at", apply_as_deletes="op = 'D'", **options
     )
-    events = list(some_events(rng))
-    told = list(as_told(table, events))
+    events = list(some_events(rng, numbered=option == "numbered"))
+    told = list(as_told(table, last_of_moments(events)))
     loaded(table, events, rng)
     compare = options.get("compare_columns", VALUES)
     last = NOW + (19 + BATCHES) * DAY

@@ -84,6 +84,17 @@ def test_a_snapshot_that_came_short_needs_consent(bench):
     assert counts(table.load([row("0")], consent=True)) == {"deleted": 3, "unchanged": 1}
 
 
+def test_a_snapshot_with_rows_set_aside_deletes_nothing_without_consent(bench):
+    table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
+    table.load([row(str(n)) for n in range(4)])
+    rest = [row("0"), row("1"), row("2")]
+    lost = r"1 keys of t are missing.*1 of its rows were set aside"
+    with pytest.raises(NeedsConsent, match=lost):
+        table.load(rest, quarantined=1)
+    assert len(table.rows("a")) == 4
+    assert counts(table.load(rest, quarantined=1, consent=True))["deleted"] == 1
+
+
 def test_a_soft_deletion_marks_the_row_until_it_is_back(bench):
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.SOFT)
     table.load([row("1"), row("2"), row("3")])
@@ -123,6 +134,24 @@ def test_a_key_that_comes_twice_is_set_aside(bench, tmp_path):
     aside = pq.read_table(tmp_path / "quarantine" / "r1-duplicates.parquet").to_pylist()
     assert sorted(each["x"] for each in aside) == ["p", "q"]
     assert counts(table.load([row("1", x="r")])) == {"inserted": 1}
+
+
+@pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])
+def test_a_snapshot_does_not_lack_the_keys_that_are_set_aside(bench, mode):
+    aside = {"on_duplicate_keys": OnDuplicateKeys.QUARANTINE}
+    table = bench(mode, handle_deletes=HandleDeletes.HARD, **aside)
+    table.load([row("1"), row("2"), row("3")])
+    done = table.load([row("1"), row("2", x="p"), row("2", x="q"), row("3")], now=NOW + DAY)
+    assert counts(done) == {"unchanged": 2, "quarantined": 2}
+
+
+@pytest.mark.parametrize("option", [{"ignore_null_updates": True}, {"update_columns": ("n",)}])
+def test_rows_from_before_there_was_an_order_keep_what_they_should(bench, option):
+    bench(Mode.SCD1).load([row("1", x="kept", n=1)])
+    table = bench(Mode.SCD1, sequence_by=("at",), **option)
+    said = None if "ignore_null_updates" in option else "no"
+    table.load([row("1", x=said, n=2, seq="5")], run_id="later")
+    assert table.rows("a", "x", "n") == [("1", "kept", 2)]
 
 
 # History ------------------------------------------------------------------------------------------
@@ -240,6 +269,27 @@ def test_a_snapshot_with_event_times_closes_and_reopens(bench):
     ]
     table.load(rows, now=NOW + 4 * DAY)
     assert len(versions(table)) == 4
+
+
+def test_a_snapshot_with_event_times_does_not_revive_what_ran_out_of_time(bench):
+    table = ordered(bench, handle_deletes=HandleDeletes.HARD, ttl=3 * DAY)
+    rows = [event("old", -5, "x"), event("young", -1, "x")]
+    table.load(rows)
+    assert counts(table.load(rows, now=NOW + DAY)) == {"unchanged": 2}
+    assert versions(table)[0] == ("old", "x", NOW - 5 * DAY, NOW - 2 * DAY, False)
+
+
+def test_a_key_in_a_snapshot_lives_whatever_was_remembered_of_it(bench):
+    table = ordered(bench, handle_deletes=HandleDeletes.HARD)
+    others = [event("b", -9), event("c", -9)]
+    table.load([event("a", -9, "x"), *others])
+    table.load(others, now=NOW + DAY)
+    table.load([event("a", -9, deleted=True), *others], now=NOW + 2 * DAY)
+    table.load([event("a", -8, "y"), *others], now=NOW + 3 * DAY)
+    assert versions(table)[:2] == [
+        ("a", "y", NOW - 8 * DAY, NOW + DAY, False),
+        ("a", "y", NOW + 3 * DAY, None, True),
+    ]
 
 
 @pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])

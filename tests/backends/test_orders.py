@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine import batch
+from ematix_flow.engine import loading
 from ematix_flow.engine.backfill import ChunkStatus
 from ematix_flow.errors import FlowError, PlanError, TargetError, UnknownName, UsageError
 from ematix_flow.record.run import Purpose, RunStatus
@@ -351,14 +351,14 @@ def test_several_targets_have_their_own_commit_and_outcome(two):
 def test_one_target_that_fails_undoes_no_other(two, goes_on, monkeypatch):
     if goes_on:
         two.declare(TWO.format(options=', incremental_column="order_id", continue_on_failure=True'))
-    real = batch.commit
+    real = loading.commit
 
     def broken(step, *arguments):
         if step.connection == "out":
             raise TargetError("the disk is full")
         return real(step, *arguments)
 
-    monkeypatch.setattr(batch, "commit", broken)
+    monkeypatch.setattr(loading, "commit", broken)
     with loading_without_spark(numbered(1, 2)), pytest.raises(TargetError, match="disk is full"):
         two.flow().run("load_orders")
     [failed] = two.flow().runs()

@@ -132,7 +132,6 @@ PAUSED = """
 import json, os, sys, time
 from pathlib import Path
 from ematix_flow.api import Flow
-from ematix_flow.engine import batch
 from ematix_flow.errors import FlowError
 from ematix_flow.observe.events import StepStarted
 from tests.backends.without_spark import loading_without_spark

@@ -15,8 +15,11 @@ from ematix_flow.backends.impl.sqlite.read import SqliteReader
 from ematix_flow.backends.impl.sqlite.write import SqliteTarget
 from ematix_flow.errors import QueryError, SourceError, SourceMissing, TargetBusy, TargetError
 from ematix_flow.ports import StagedRows
+from ematix_flow.spec.modes import HandleDeletes, Mode
+from ematix_flow.spec.pipeline import WriteOptions
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Numeric
+from tests.backends.mode_bench import DAY, TABLE, Bench
 from tests.backends.spool import SpoolReader
 
 
@@ -282,3 +285,27 @@ def test_the_primary_key_is_known(tmp_path):
     assert [(column.name, column.primary_key) for column in found] == [
         *(("a", True), ("b", True), ("c", False))
     ]
+
+
+DELETING = {
+    "merge": WriteOptions(mode=Mode.MERGE, handle_deletes=HandleDeletes.HARD),
+    "scd1": WriteOptions(mode=Mode.SCD1, sequence_by=("at",), apply_as_deletes="op = 'D'"),
+    "scd2": WriteOptions(
+        mode=Mode.SCD2, event_timestamp_column="at", apply_as_deletes="op = 'D'", ttl=DAY
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DELETING)
+def test_no_deletion_looks_through_a_whole_table_for_each_row(tmp_path, case):
+    table = Bench(SqliteTarget(tmp_path / "t.db"), tmp_path, TABLE, DELETING[case])
+    program = table.step.program
+    with table.target.open() as session:
+        session.show_staging(table.staged([]), table.layout.staging, program.staging)
+        for statement in program.before:
+            session.execute(statement)
+        deletes = [each.sql for each in program.statements if each.sql.startswith("DELETE")]
+        assert deletes
+        for sql in deletes:
+            plan = [told for *_, told in session.fetch(f"EXPLAIN QUERY PLAN {sql}")]
+            assert any(told.startswith("SEARCH c USING") for told in plan), (sql, plan)

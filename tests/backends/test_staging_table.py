@@ -154,7 +154,7 @@ def test_an_attempt_that_was_repeated_adds_nothing(server, tmp_path):
     [
         'TRUNCATE "{}"',
         'DELETE FROM "{}" WHERE id = 2',
-        "INSERT INTO \"{}\" (id, _task) VALUES (9, '{}')",
+        "INSERT INTO \"{}\" (id, _flow_task) VALUES (9, '{}')",
     ],
 )
 def test_rows_that_are_lost_or_added_before_the_commit_are_noticed(server, tmp_path, harm):

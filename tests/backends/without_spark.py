@@ -59,14 +59,14 @@ def loading_without_spark(rows: Rows | Callable[[Any], Rows] = ORDERS) -> Iterat
         opener = lambda *_: lambda: nullcontext(_ENGINE)  # noqa: E731
         patched.enter_context(patch.object(Flow, "_engine_opener", opener))
         for name, stand_in in (
-            ("read", rows_of),
-            ("run_query", rows_of),
-            ("judge", rows_of),
-            ("arrange", rows_of),
-            ("restrict", restrict),
-            ("stage", stage),
+            ("frame_steps.read", rows_of),
+            ("frame_steps.run_query", rows_of),
+            ("frame_steps.judge", rows_of),
+            ("frame_steps.arrange", rows_of),
+            ("frame_steps.restrict", restrict),
+            ("loading.stage", stage),
         ):
-            patched.enter_context(patch(f"ematix_flow.engine.batch.{name}", stand_in))
+            patched.enter_context(patch(f"ematix_flow.engine.{name}", stand_in))
         yield
 
 

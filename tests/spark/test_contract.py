@@ -179,6 +179,14 @@ def test_single_values(spark, kind, sql_type, value, breaks):
     assert (broken is not None) == breaks
 
 
+def test_a_uuid_has_one_spelling(spark):
+    spelt = "0B9F6D3E-6a55-4A0E-8a51-4BB2F7F9E111"
+    assert judged(spark, UUID(), [spelt, None], "STRING") == [
+        (spelt.lower(), None, None),
+        (None, None, None),
+    ]
+
+
 LOSSY = {
     Date(): ("2026", "2026-03", "2026-3-1", "2026-03-01 23:59", "2026-03-01 junk", "20260301"),
     Timestamp(): (

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ematix_flow.errors import FlowError
+from ematix_flow.errors import ContractError, FlowError
 
 FROM_SQLITE = """
 @ematix.connection
@@ -72,6 +72,15 @@ def test_files_are_read_from_the_watermark_on_too(project, spark):
         FROM_SQLITE.format(kind="duckdb", column="seen", more="").replace(
             'kind = "sqlite"\n    path = "app.db"', 'kind = "csv"\n    path = "data"'
         )
+    )
+    # In a file everything is text, and text is not ordered like what it says.
+    project.csv("events", ("id", "what", "seen"), [("1", "x", "9")])
+    with pytest.raises(ContractError, match="in CSV files it is text"):
+        loaded(project, spark)
+    project.declare(
+        FROM_SQLITE.format(kind="duckdb", column="seen", more="")
+        .replace('kind = "sqlite"\n    path = "app.db"', 'kind = "csv"\n    path = "data"')
+        .replace("what, seen FROM", "what, CAST(seen AS TIMESTAMP) AS seen FROM")
     )
     file = project.csv("events", ("id", "what", "seen"), [("1", "x", "2026-03-01 09:00:00")])
     assert loaded(project, spark).inserted == 1

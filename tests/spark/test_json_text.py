@@ -130,7 +130,7 @@ def test_sqlite_takes_arrays_and_structs(spark, tmp_path):
         "UNION ALL SELECT 2L, NULL, NULL"
     )
     judged = judge(frame, contract, as_json=json_columns(table, "sqlite"))
-    staged = stage(judged, tmp_path / "staging", counted=True)
+    staged = stage(judged, tmp_path / "staging", contract, counted=True)
     require_clean(staged, contract)
     target = SqliteTarget(tmp_path / "out.db")
     with target.open() as session:

@@ -298,3 +298,24 @@ def test_a_small_table_and_a_foreign_users_are_read_in_one_go(spark, much, tmp_p
     monkeypatch.setenv("EMATIX_FLOW_ALLOW_INLINE_SECRETS", "1")
     with in_tasks(spark, much, "SELECT id FROM src", tmp_path / "2"):
         assert (tmp_path / "2" / "source.parquet").exists()
+
+
+EMPTIED = """
+@ematix.table
+class Kept:
+    id: BigInt
+
+@ematix.pipeline(target=Kept, source_connection="landing", target_connection="warehouse",
+                 transforms_post=["SET LOCAL lock_timeout = '2s'; TRUNCATE src"])
+def load():
+    return "SELECT id FROM src"
+"""
+
+
+def test_what_was_read_in_parts_can_be_emptied_after_the_load(spark, server, project):
+    sql(server, SOURCE)
+    project.declare(EMPTIED)
+    dsn = {f"EMATIX_FLOW_DSN_{name}": server.dsn for name in ("LANDING", "WAREHOUSE")}
+    done = project.flow(session=spark, environ=dsn).run("load")
+    assert (done.path, done.rows.inserted) == ("spark", 20000)
+    assert sql(server, "SELECT count(*) FROM src") == [(0,)]

@@ -193,6 +193,10 @@ MISTAKES = {
     "lookback alone": keyword(
         "lookback='1d'", "there is no incremental_column", "Hint: name the column that grows"
     ),
+    "lookback in hours of a number": keyword(
+        "incremental_column='customer_id', lookback='2h'",
+        "customer_id is BigInt, so lookback takes a whole number, not",
+    ),
     "lookback in words": keyword(
         "incremental_column='customer_id', lookback='soon'", "lookback takes a duration"
     ),
@@ -264,7 +268,9 @@ MISTAKES = {
         "merge", "max_delete_fraction=50", "max_delete_fraction takes a fraction from 0 to 1, not"
     ),
     "deletion that is no SQL": mode(
-        "merge", 'apply_as_deletes="op = = 1"', "apply_as_deletes is no SQL condition: 'op = = 1'"
+        "merge",
+        'apply_as_deletes="op = = 1"',
+        "apply_as_deletes is no SQL condition: 'op = = 1' (something is missing or too much at",
     ),
     "ttl in merge": mode("merge", "ttl='7d'", "ttl means nothing in mode 'merge' (it is for scd2)"),
     "scd2 onto Parquet": Mistake(

@@ -11,6 +11,7 @@ from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.connections.model import Connection
 from ematix_flow.declare.connections import name_of
 from ematix_flow.declare.handles import DeclaredPipeline
+from ematix_flow.declare.incremental import check_incremental
 from ematix_flow.declare.keywords import (
     PipelineKeywords,
     WriteKeywords,
@@ -23,7 +24,7 @@ from ematix_flow.declare.tables import table_name, table_of
 from ematix_flow.declare.values import declared_name
 from ematix_flow.declare.write_rules import check_write
 from ematix_flow.errors import DeclarationError
-from ematix_flow.spec.modes import HandleDeletes, Mode
+from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.pipeline import (
     Pipeline,
     Quality,
@@ -129,7 +130,7 @@ def _pipeline(
             hint='name the column that grows: incremental_column="updated_at"',
         )
     targets = _targets(name, values, project, where, location)
-    _check_incremental(read, targets, where)
+    check_incremental(read, targets, where)
     _check_freshness_column(values.get("freshness_column"), targets[0], where)
     return Pipeline(
         name=name,
@@ -187,27 +188,6 @@ def _targets(
         )
     table = _table(values["target"], project, where)
     return (_target(table, values["target_connection"], single, where, location),)
-
-
-def _check_incremental(
-    read: ReadOptions, targets: tuple[TargetSpec, ...], where: Location | str
-) -> None:
-    if read.incremental_column is None:
-        return
-    for target in targets:
-        if target.write.handle_deletes is not HandleDeletes.IGNORE:
-            raise DeclarationError(
-                f"handle_deletes={target.write.handle_deletes.value!r} deletes keys that a whole "
-                "snapshot lacks, and an incremental load is only a part of one",
-                where=where,
-                hint="drop incremental_column, or mark deletions: apply_as_deletes=\"op = 'd'\"",
-            )
-        if target.write.mode is Mode.TRUNCATE:
-            raise DeclarationError(
-                "mode 'truncate' replaces all rows, and an incremental load is only a part of them",
-                where=where,
-                hint="drop incremental_column, or choose another mode",
-            )
 
 
 def _check_freshness_column(column: str | None, target: TargetSpec, where: Location | str) -> None:

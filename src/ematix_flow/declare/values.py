@@ -101,8 +101,11 @@ def condition(value: object) -> str:
     try:
         parsed = sqlglot.parse(f"SELECT 1 WHERE {value}", dialect="spark")  # read only, never run
     except SqlglotError as error:
-        first = str(error).partition("\n")[0]
-        raise ValueError(f"is no SQL condition: {value!r} ({first})") from None
+        # Its own words name classes of the parser, and places in a text that nobody wrote.
+        [place, *_] = getattr(error, "errors", None) or [{}]
+        at = place.get("highlight")
+        told = f" (something is missing or too much at {at!r})" if at else ""
+        raise ValueError(f"is no SQL condition: {value!r}{told}") from None
     clauses = [{key for key, each in query.args.items() if each} for query in parsed if query]
     if clauses != [{"expressions", "where"}]:
         raise ValueError(f"is more than an SQL condition: {value!r}")

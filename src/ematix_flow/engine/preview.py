@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.engine.batch import BatchPorts, BatchWalk
+from ematix_flow.engine.batch import BatchWalk
+from ematix_flow.engine.batch_ports import BatchPorts
 from ematix_flow.engine.groups import by_target
 from ematix_flow.engine.run_context import RunContext
 from ematix_flow.plan.consent import require_supported

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from ematix_flow._base.clock import iso
 from ematix_flow._base.ids import uuid7
-from ematix_flow.engine.batch import BatchPorts, BatchWalk
+from ematix_flow.engine.batch import BatchWalk
+from ematix_flow.engine.batch_ports import BatchPorts
 from ematix_flow.engine.groups import TargetSteps, by_target
 from ematix_flow.engine.holding import Holding
 from ematix_flow.engine.run_context import RunContext, claim_of

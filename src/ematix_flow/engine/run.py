@@ -15,7 +15,8 @@ from typing import Any
 
 from ematix_flow._base.clock import iso
 from ematix_flow.engine.adoption import begin
-from ematix_flow.engine.batch import BatchPorts, BatchWalk
+from ematix_flow.engine.batch import BatchWalk
+from ematix_flow.engine.batch_ports import BatchPorts
 from ematix_flow.engine.holding import Holding
 from ematix_flow.engine.landing import commits, ledger_entry
 from ematix_flow.engine.opened import EngineReport

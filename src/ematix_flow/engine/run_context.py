@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ematix_flow._base.clock import Clock
-from ematix_flow.engine.batch import OpenEngineLate
+from ematix_flow.engine.batch_ports import OpenEngineLate
 from ematix_flow.observe.events import Observer
 from ematix_flow.plan.plan import Plan
 from ematix_flow.ports import Reader, Target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ematix_flow.spec.types import Array, Double, Float, Struct
+from ematix_flow.spec.types import UUID, Array, Double, Float, Struct
 from ematix_flow.spec.types import DataType as DeclaredType
 from ematix_flow.sqltext.type_names import type_name
 from ematix_flow.validate.text import BEYOND_BIGINT, cast_text, text_loses
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 def cast_value(raw: Column, actual: DataType, kind: DeclaredType) -> Column:
     """Return the value as *kind*; NULL where it is none."""
+    from pyspark.sql import functions
+
+    if isinstance(kind, UUID):
+        # One spelling, also where a database keeps it as text: it may be a key.
+        return functions.lower(raw.try_cast("string"))
     if same_type(actual, kind):
         return raw
     if actual.simpleString() == "string":

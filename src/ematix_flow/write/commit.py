@@ -84,7 +84,7 @@ def commit(step: Commit, target: Target, staged: StagedRows, attempt: Attempt) -
                 session.execute(
                     _required(program), _run_row(step.layout, target.dialect, attempt, at)
                 )
-                counts = _apply(session, step, shown.rows - aside, consent=attempt.consent)
+                counts = _apply(session, step, shown.rows - aside, attempt)
                 read = attempt.read if staged.query is None else shown.rows
                 rows = replace(counts, read=read, quarantined=attempt.quarantined + aside)
                 watermark = _highest(session, step, target.dialect)
@@ -127,14 +127,14 @@ def _shown(
                 session.execute(statement)
 
 
-def _apply(session: TargetSession, step: Commit, staged: int, *, consent: bool) -> RowCounts:
+def _apply(session: TargetSession, step: Commit, staged: int, attempt: Attempt) -> RowCounts:
     """Compute the changes and carry them out."""
     program, name = step.program, str(step.target)
     for statement in program.computes:
         session.execute(statement.sql)
     noted = _tally(session, program)
-    if not consent:
-        _require_few(session, program, noted, name)
+    if not attempt.consent:
+        _require_few(session, program, noted, name, attempt.quarantined)
     counts = dict.fromkeys(Effect, 0)
     for statement in program.applies:
         touched = session.execute(statement.sql)
@@ -172,11 +172,19 @@ def _unchanged(
 
 
 def _require_few(
-    session: TargetSession, program: Program, noted: Mapping[str, int], name: str
+    session: TargetSession, program: Program, noted: Mapping[str, int], name: str, aside: int
 ) -> None:
-    """Refuse to delete most of a table because a snapshot came short."""
+    """Refuse to delete most of a table because a snapshot came short, or a row that is aside."""
     if program.guard is None or not (going := noted.get(program.guard.op, 0)):
         return
+    if aside:
+        raise NeedsConsent(
+            f"{going:,} keys of {name} are missing from the input and would be deleted, but "
+            f"{aside:,} of its rows were set aside, and theirs may be among them; "
+            "nothing was written",
+            hint="correct those rows in the source; or, if the keys are gone, run again with "
+            "--allow-destructive",
+        )
     [[living]] = session.fetch(program.guard.living)
     there = int(str(living))
     if going > there * program.guard.fraction:

@@ -111,14 +111,15 @@ def test_why_it_would_run(project, keywords, at, why):
         (
             "integer:10000000000000000017",
             ", lookback=5",
-            "window changed_at > integer 12 (5 before integer 17, for rows that came late)",
+            "window customer_id > integer 12 (5 before integer 17, for rows that came late)",
             "> integer 17",
         ),
     ],
 )
 def test_the_window_starts_at_the_ledgers_watermark(project, watermark, lookback, text, start):
     landed(project, watermark=watermark)
-    plan = planned(project, f", incremental_column='changed_at'{lookback}")
+    column = "customer_id" if "customer_id" in text else "changed_at"
+    plan = planned(project, f", incremental_column={column!r}{lookback}")
     assert text in plan_text(plan)
     assert plan_json(plan)["window"]["start"] == start
 

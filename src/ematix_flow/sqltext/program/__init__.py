@@ -6,6 +6,8 @@ statements are written once; `grammar` says what a database says differently.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ematix_flow.spec.layout import Layout
 from ematix_flow.spec.modes import Mode, OnDuplicateKeys
 from ematix_flow.spec.table import TableName
@@ -36,8 +38,8 @@ def write_program(layout: Layout, name: TableName, dialect: str, *, pipeline: st
     )
     program = _program(scene)
     if program.duplicates and layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE:
-        return without_duplicates(program, scene)
-    return program
+        program = without_duplicates(program, scene)
+    return replace(program, computes=scene.work.counted(program.computes))
 
 
 def _program(scene: Scene) -> Program:

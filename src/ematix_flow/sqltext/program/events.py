@@ -123,10 +123,17 @@ def returned_keys(scene: Scene) -> tuple[Statement, ...]:
     new = scene.work.table(NEW)
     begun, ended, current = version_columns(scene, "t")
     keys = scene.layout.keys
-    is_over = f"SUM(CASE WHEN {current} AND NOT {scene.is_marked('t')} THEN 1 ELSE 0 END) = 0"
+    lives = f"CASE WHEN {current} AND NOT {scene.is_marked('t')} THEN 1 ELSE 0 END"
+    # A deletion that no version shows is one all the same.
+    known = (
+        f"SELECT {grammar.columns('t', keys)}, COALESCE({ended}, {begun}) AS _flow_at_last, "
+        f"{lives} AS _flow_lives FROM {scene.target} AS t UNION ALL "
+        f"SELECT {grammar.columns('q', keys)}, {grammar.column('q', AT)}, 0 "
+        f"FROM {scene.memory} AS q WHERE {grammar.column('q', DELETED.name)}"
+    )
     over = (
-        f"SELECT {grammar.columns('t', keys)}, MAX(COALESCE({ended}, {begun})) AS _flow_ended "
-        f"FROM {scene.target} AS t GROUP BY {grammar.columns('t', keys)} HAVING {is_over}"
+        f"SELECT {grammar.columns('v', keys)}, MAX(v._flow_at_last) AS _flow_ended "
+        f"FROM ({known}) AS v GROUP BY {grammar.columns('v', keys)} HAVING SUM(v._flow_lives) = 0"
     )
     newest = (
         f"SELECT e.*, ROW_NUMBER() OVER (PARTITION BY {grammar.columns('e', keys)} "
@@ -135,10 +142,13 @@ def returned_keys(scene: Scene) -> tuple[Statement, ...]:
     names = event_columns(scene)
     now = scene.run.value("at")
     chosen = ", ".join(now if name == AT else grammar.column("w", name) for name in names)
+    at, ttl = grammar.column("w", AT), scene.layout.ttl
+    # A version that ran out of time stays closed: the same event again says nothing new.
+    in_time = "" if ttl is None else f" AND {grammar.later(at, ttl)} > o._flow_ended"
     query = (
         f"SELECT {chosen} FROM ({newest}) AS w JOIN ({over}) AS o ON {scene.matches('o', 'w')} "
         f"WHERE w._flow_n = 1 AND NOT {grammar.column('w', DELETED.name)} "
-        f"AND {grammar.column('w', AT)} <= o._flow_ended AND o._flow_ended < {now}"
+        f"AND {at} <= o._flow_ended AND o._flow_ended < {now}{in_time}"
     )
     return (Statement(sql=grammar.insert(new, names, query)),)
 

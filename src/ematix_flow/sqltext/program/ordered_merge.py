@@ -148,9 +148,23 @@ def _orders(scene: Scene) -> Statement:
         f"SELECT {grammar.columns('e', keys)}, {told} FROM {_events(scene)} AS e UNION ALL "
         f"SELECT {grammar.columns('q', keys)}, {known} FROM {scene.memory} AS q JOIN "
         f"(SELECT DISTINCT {grammar.columns('s', keys)} FROM {scene.staging} AS s) AS k "
-        f"ON {scene.matches('q', 'k')}) AS u GROUP BY {listed}"
+        f"ON {scene.matches('q', 'k')}{_older_rows(scene, tuple(said))}) AS u GROUP BY {listed}"
     )
     return Statement(sql=grammar.insert(scene.work.table(_ORDERS), (*keys, *said), query))
+
+
+def _older_rows(scene: Scene, said: tuple[str, ...]) -> str:
+    """Add the rows that are there and whose first event is unknown: it came before all others."""
+    if not _keeps_first(scene):
+        return ""
+    grammar, keys = scene.grammar, scene.layout.keys
+    told = ", ".join("''" if name == FIRST.name else "NULL" for name in said)
+    return (
+        f" UNION ALL SELECT {grammar.columns('t', keys)}, {told} FROM {scene.target} AS t JOIN "
+        f"(SELECT DISTINCT {grammar.columns('s', keys)} FROM {scene.staging} AS s) AS k "
+        f"ON {scene.matches('t', 'k')} LEFT JOIN {scene.memory} AS q ON {scene.matches('q', 't')} "
+        f"WHERE {grammar.column('q', FIRST.name)} IS NULL AND NOT {scene.is_marked('t')}"
+    )
 
 
 def _is_alive(scene: Scene) -> str:
@@ -199,8 +213,11 @@ def _final(scene: Scene, name: str) -> str:
         last, gone = grammar.column("o", order.name), grammar.column("o", GONE.name)
         is_ours = _equal(scene, "e", order)
         was_deleted = f"{grammar.sorting(last)} < {grammar.sorting(gone)}"
+        # What was there before its order was kept stays, unless the key was deleted since.
+        is_older = f"{gone} IS NULL AND NOT {scene.is_marked('t')}"
         return (
-            f"CASE WHEN {last} IS NULL OR {was_deleted} THEN NULL "
+            f"CASE WHEN {last} IS NULL AND {is_older} THEN {there} "
+            f"WHEN {last} IS NULL OR {was_deleted} THEN NULL "
             f"WHEN {is_ours} THEN {event} ELSE {there} END"
         )
     if _keeps_first(scene):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ematix_flow.spec.table import Column
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import Effect, Program, Statement
 from ematix_flow.sqltext.program.work import STAGING
@@ -70,9 +71,20 @@ def _known_left_out(scene: Scene) -> str:
             f"ORDER BY {comparable}) AS {number} FROM {table} AS {alias})"
         )
 
-    same = " AND ".join(f"NOT ({grammar.differs('t', 's', column)})" for column in scene.given)
+    same = " AND ".join(_equal(scene, column) for column in scene.given)
     return (
         f"SELECT {_chosen(scene, 's')} FROM {counted(scene.staging, 's')} AS s "
         f"WHERE NOT EXISTS (SELECT 1 FROM {counted(scene.target, 't')} AS t "
         f"WHERE t.{number} = s.{number} AND {same})"
     )
+
+
+def _equal(scene: Scene, column: Column) -> str:
+    """Say that a value is the same; plainly where it is never NULL, so that rows can be hashed."""
+    grammar = scene.grammar
+    if column.nullable:
+        return f"NOT ({grammar.differs('t', 's', column)})"
+    mine, theirs = (
+        grammar.comparable(grammar.column(each, column.name), column.type) for each in ("t", "s")
+    )
+    return f"{mine} = {theirs}"

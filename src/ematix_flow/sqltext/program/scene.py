@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ematix_flow.spec.layout import BATCH_ID, DELETED, LOADED_AT, SEQUENCE, Layout
-from ematix_flow.spec.modes import HandleDeletes
+from ematix_flow.spec.modes import HandleDeletes, OnDuplicateKeys
 from ematix_flow.spec.table import Column, TableName
 from ematix_flow.spec.types import Boolean
 from ematix_flow.sqltext.program.grammar import Grammar
 from ematix_flow.sqltext.program.statement import Effect, Guard, Statement
-from ematix_flow.sqltext.program.work import CHANGES, OP, RUN, STAGING, Run, Work, run_kind
+from ematix_flow.sqltext.program.work import CHANGES, INPUT, OP, RUN, STAGING, Run, Work, run_kind
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,11 @@ class Scene:
 
     def vanished(self) -> str:
         """Return the FROM and WHERE of target rows `t` whose key the input lacks."""
+        # A key is no less there because its rows are set aside.
+        aside = self.layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE
+        given = self.work.table(INPUT) if aside else self.staging
         return (
-            f"FROM {self.target} AS t LEFT JOIN {self.staging} AS s ON {self.matches('s', 't')} "
+            f"FROM {self.target} AS t LEFT JOIN {given} AS s ON {self.matches('s', 't')} "
             f"WHERE {self.is_absent('s')} AND NOT {self.is_marked('t')}"
         )
 
@@ -193,6 +196,7 @@ class Scene:
         created = [self.run.create]
         for base, columns in more:
             created.append(self.work.create(base, columns, self.layout.keys))
+            created += self.work.index(base, self.layout.keys)
         bases = [RUN, *(base for base, _ in more)]
         drops = tuple(self.work.drop(base) for base in bases)
         # What a crash left on MySQL, where these tables outlive the session.

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import Program
-
-_INPUT = "_flow_input"
+from ematix_flow.sqltext.program.work import INPUT
 
 
 def without_duplicates(program: Program, scene: Scene) -> Program:
     """Let *program* see the staged rows through a view that leaves such rows out."""
     assert program.duplicates is not None
     grammar = scene.grammar
-    staged = scene.work.table(_INPUT)
+    staged = scene.work.table(INPUT)
     doubled = program.duplicates.replace(scene.staging, staged)
     names = [column.name for column in scene.layout.staging.columns]
     joined = f"JOIN ({doubled}) AS d ON {grammar.same('d', 'i', scene.duplicate_key)}"
@@ -31,7 +30,7 @@ def without_duplicates(program: Program, scene: Scene) -> Program:
     stale = (drop,) if grammar.is_mysql else ()
     return replace(
         program,
-        staging=scene.work.name(_INPUT),
+        staging=scene.work.name(INPUT),
         before=(*stale, f"CREATE {temporary}VIEW {scene.staging} AS {kept}", *program.before),
         duplicates=doubled,
         set_aside=apart,

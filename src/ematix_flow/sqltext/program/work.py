@@ -10,9 +10,12 @@ from ematix_flow.spec.layout import BATCH_ID, LOADED_AT, Layout
 from ematix_flow.spec.table import Column, TableName
 from ematix_flow.spec.types import DataType, String, Text, Timestamp, TimestampTZ
 from ematix_flow.sqltext.program.grammar import Grammar
+from ematix_flow.sqltext.program.statement import Statement
 from ematix_flow.sqltext.type_names import held_as
 
 STAGING = "_flow_staging"
+INPUT = "_flow_input"
+"""The staged rows, where `STAGING` is a view that leaves some of them out."""
 OP = Column(name="_flow_op", type=String(10), nullable=True)
 
 
@@ -49,6 +52,28 @@ class Work:
         if keys:
             listed.append(f"KEY ({self.grammar.names(keys)})")
         return f"CREATE TABLE {self.table(base)} ({', '.join(listed)}) ENGINE=InnoDB"
+
+    def index(self, base: str, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return what makes it found by its key, where its CREATE TABLE does not say so."""
+        # SQLite looks through all of it for each row that a DELETE asks about.
+        if self.grammar.dialect != "sqlite":
+            return ()
+        name = self.grammar.name(f"{self.name(base)}_key")
+        return (f"CREATE INDEX temp.{name} ON {self.table(base)} ({self.grammar.names(keys)})",)
+
+    def counted(self, computes: Iterable[Statement]) -> tuple[Statement, ...]:
+        """Return the statements that fill these tables, each followed by a look at what is there.
+
+        PostgreSQL itself never looks at temporary tables, and then may compare each row with each.
+        """
+        if self.grammar.dialect != "postgres":
+            return tuple(computes)
+        found: list[Statement] = []
+        for statement in computes:
+            found.append(statement)
+            if statement.sql.startswith("INSERT INTO "):
+                found.append(Statement(sql=f"ANALYZE {statement.sql.split()[2]}"))
+        return tuple(found)
 
     def drop(self, base: str) -> str:
         """Return the statement that removes it, whether or not it is there."""

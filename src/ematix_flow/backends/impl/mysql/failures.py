@@ -24,8 +24,9 @@ Failure = type[SourceError] | type[TargetError]
 # Waited long enough for a lock.
 LOCKED = 1205
 _BUSY = (LOCKED, 1213, 3572)
+_GONE = 2006
 # Not there, shutting down, too many clients, gone, lost, killed.
-_AWAY = (2002, 2003, 2006, 2013, 1040, 1053, 1203, 1927, 4031)
+_AWAY = (2002, 2003, _GONE, 2013, 1040, 1053, 1203, 1927, 4031)
 _WRONG_LOGIN = (1045, 1698)
 _NOT_LET_IN = (1044, 1130, 1129, 1251, 2059, 3118, 4151)
 _NO_DATABASE = 1049
@@ -78,6 +79,8 @@ def translating(server: Server, failure: Failure) -> Iterator[None]:
 def number_of(error: BaseException) -> int:
     """Return the server's number of an error; 0 where it has none."""
     code = error.args[0] if error.args else 0
+    if type(error).__name__ == "InterfaceError" and not code:
+        return _GONE  # the driver's own word for a connection that it finds closed
     return code if isinstance(code, int) else 0
 
 
@@ -88,7 +91,7 @@ def words_of(error: BaseException) -> str:
         r"; check the manual that corresponds to your \w+ server version for the right syntax "
         r"to use",
         "",
-        text,
+        text or "it was closed",
     ).strip()
 
 

@@ -1,6 +1,6 @@
 """Staging in a table of MySQL, filled by LOAD DATA from the engine's tasks.
 
-Its columns are those of the target, and `_task` says who sent a row.
+Its columns are those of the target, and `_flow_task` says who sent a row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ematix_flow.sqltext.identifiers import quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TASK = Column(name="_task", type=String(64), nullable=True)
+_TASK = Column(name="_flow_task", type=String(64), nullable=True)
 # Whoever still fills or reads a left table keeps it; waiting for that would hold this run up.
 _SWEEPING = Purpose(lock_seconds=1, writes=True)
 _LEFT = """
@@ -78,7 +78,7 @@ class MySQLLoader:
     rows: Table
 
     def __call__(self, batches: Iterator[pa.RecordBatch], task: str) -> None:
-        """Put the rows into staging, each with *task* in the column `_task`."""
+        """Put the rows into staging, each with *task* in the column `_flow_task`."""
         # This process is not the one that read the configuration.
         if self.server.password:
             register_secret(self.server.password)

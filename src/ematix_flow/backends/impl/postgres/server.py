@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 
 from ematix_flow.connections.model import PostgresConnection
 
-# A host that swallows packets would otherwise be waited for until the kernel gives up.
-_CONNECT_SECONDS = 10
+# A host that swallows packets would otherwise be waited for until the kernel gives up: minutes
+# while connecting, two hours while a statement runs.
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +32,9 @@ class Server:
     def of(cls, connection: PostgresConnection) -> Server:
         """Return where a resolved *connection* leads to."""
         dsn, host = connection.dsn, connection.host
-        if "connect_timeout" not in connection.parameters:
-            dsn += f"{'&' if '?' in dsn else '?'}connect_timeout={_CONNECT_SECONDS}"
+        for name, value in _PATIENCE.items():
+            if name not in connection.parameters:
+                dsn += f"{'&' if '?' in dsn else '?'}{name}={value}"
         return cls(
             dsn=dsn,
             # Several hosts each have their port.

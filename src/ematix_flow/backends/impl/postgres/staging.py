@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Says which task staged a row.
-TASK = "_task"
+TASK = "_flow_task"
 
 _BATCH_ROWS = 50_000
 # Bytes that are no text at all (a NUL); a character that the database's encoding has not.

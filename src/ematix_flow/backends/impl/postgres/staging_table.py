@@ -1,7 +1,8 @@
 """Staging in a table of PostgreSQL, filled by COPY from the engine's tasks.
 
 The table is unlogged: it is quicker, and what a crash of the server empties is noticed by its
-count. Its columns have the types that COPY sends (see `staging`), and `_task` says who sent a row.
+count. Its columns have the types that COPY sends (see `staging`), and `_flow_task` says who sent a
+row.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class PostgresLoader:
     keys: tuple[str, ...] = ()
 
     def __call__(self, batches: Iterator[pa.RecordBatch], task: str) -> None:
-        """Put the rows into staging, each with *task* in the column `_task`."""
+        """Put the rows into staging, each with *task* in the column `_flow_task`."""
         import pyarrow as pa
 
         # This process is not the one that read the configuration.
