@@ -69,6 +69,7 @@ FULL = (
     "0b9f6d3e-6a55-4a0e-8a51-4bb2f7f9e111",
     b"\x01\xff\x10",
 )
+UID = "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"
 NULLS = (2, *(None for _ in NAMES[1:]))
 LIMITS = (
     2**63 - 1,
@@ -85,7 +86,7 @@ LIMITS = (
     datetime(1, 1, 1, tzinfo=UTC),
     "null",
     "1",
-    "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+    UID,
     b"",
 )
 ROWS = (FULL, NULLS, LIMITS)
@@ -202,8 +203,10 @@ def expected(target: str) -> list[tuple[object, ...]]:
 
 def stored(value: object, target: str) -> object:
     """How a target gives a value back through its own driver."""
+    if value == UID:
+        return UID.lower()  # the same value, in its canonical spelling
     if target in ("duckdb", "postgres"):
-        return value.lower() if value == LIMITS[14] else value
+        return value
     if target == "mysql":
         # In UTC, which it does not say.
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value
@@ -249,8 +252,6 @@ def test_every_type_survives_the_journey(places, source_kind, target_kind):
     want = expected(target_kind)
     if source_kind == "csv":
         want = [csv_sees(row) for row in want]
-    if source_kind == "postgres":
-        want = [as_uuid_type(row) for row in want]
     assert rows == want
 
 
@@ -262,8 +263,6 @@ def test_what_we_wrote_we_read_back(places, between_kind, target_kind):
     result = flow.run("carry_on")
     assert (result.rows.read, result.rows.inserted) == (3, 3)
     want = expected(target_kind)
-    if between_kind in ("duckdb", "postgres"):
-        want = [as_uuid_type(row) for row in want]
     assert places.rows("further", compared(target_kind)) == want
 
 
@@ -274,11 +273,6 @@ def test_a_project_may_lie_in_a_folder_named_like_a_pattern(make_project, places
     elsewhere = replace(places, project=make_project("a [b] {c,d} *"))
     result = declared(elsewhere, source, "duckdb").run("load")
     assert result.rows.inserted == 3
-
-
-def as_uuid_type(row: tuple[object, ...]) -> tuple[object, ...]:
-    """A database with a type for UUIDs keeps the value, not how it was spelt."""
-    return tuple(value.lower() if value == LIMITS[14] else value for value in row)
 
 
 def csv_sees(row: tuple[object, ...]) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from ematix_flow.plan.steps import Commit, Prepare
 from ematix_flow.ports import ActualColumn, StateReader, TargetFacts
 from ematix_flow.spec.drifted import Drifted
 from ematix_flow.spec.layout import Layout
-from ematix_flow.spec.modes import Mode, OnDrift
+from ematix_flow.spec.modes import HandleDeletes, Mode, OnDrift
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.bookkeeping import bookkeeping
@@ -102,8 +102,19 @@ def plan_writing(
             *other_collations(layout, facts.columns or (), dialect),
             *fit.notes,
             *drift.warnings,
+            *_full_snapshot(layout),
         ),
         drifted=fit.drifted,
+    )
+
+
+def _full_snapshot(layout: Layout) -> tuple[str, ...]:
+    """Say what rows that mark deletions do not need, and what may be meant otherwise."""
+    if not layout.flagged or layout.handle_deletes is HandleDeletes.IGNORE:
+        return ()
+    return (
+        f"handle_deletes={layout.handle_deletes.value!r}: keys that the input lacks count as "
+        "deleted, besides those that apply_as_deletes marks; is the input a full snapshot?",
     )
 
 
