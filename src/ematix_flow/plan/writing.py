@@ -112,10 +112,9 @@ def _full_snapshot(layout: Layout) -> tuple[str, ...]:
     """Say what rows that mark deletions do not need, and what may be meant otherwise."""
     if not layout.flagged or layout.handle_deletes is HandleDeletes.IGNORE:
         return ()
-    return (
-        f"handle_deletes={layout.handle_deletes.value!r}: keys that the input lacks count as "
-        "deleted, besides those that apply_as_deletes marks; is the input a full snapshot?",
-    )
+    said = f"handle_deletes={layout.handle_deletes.value!r}"
+    meant = "keys that the input lacks count as deleted, besides those that apply_as_deletes marks"
+    return (f"{said}: {meant}; is the input a full snapshot?",)
 
 
 def _as_declared(table: Table, declared: Table) -> Table:
