@@ -7,7 +7,7 @@ import pytest
 from ematix_flow.errors import ContractError, NeedsConsent
 from ematix_flow.spec.modes import HandleDeletes, Mode, OnDuplicateKeys
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import Boolean, TimestampTZ
+from ematix_flow.spec.types import Boolean, String, Text, TimestampTZ
 from tests.backends.mode_bench import DAY, HERE, NOW, TABLE, event, moment, row
 
 
@@ -337,3 +337,42 @@ def test_a_declared_mark_is_used(bench):
     table.load([row("1"), row("2")], now=NOW + DAY)
     assert [moment(at) for _, at in table.rows("a", "deleted_at")] == [None, None, NOW + DAY]
     assert not any(isinstance(each.type, Boolean) for each in table.layout.table.columns)
+
+
+ODD = ('a "b" `c`', "select", "n", "E", "x.y", "o", "é; --", "w" * 60)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": Mode.APPEND},
+        {"mode": Mode.TRUNCATE},
+        {"mode": Mode.MERGE, "handle_deletes": HandleDeletes.SOFT},
+        {"mode": Mode.SCD1, "sequence_by": ("at",), "apply_as_deletes": "op = 'D'"},
+        {"mode": Mode.SCD1, "sequence_by": ("at",), "ignore_null_updates": True},
+        {"mode": Mode.SCD2, "on_duplicate_keys": OnDuplicateKeys.QUARANTINE},
+        {"mode": Mode.SCD2, "event_timestamp_column": "at", "ttl": 90 * DAY},
+    ],
+    ids=lambda options: "-".join(str(value) for value in options.values())[:40],
+)
+def test_names_may_be_anything(bench, options):
+    first, *others = ODD
+    key = Column(name=first, type=String(9), primary_key=True)
+    odd = Table(
+        name=TableName(name='T "x".y'),
+        location=HERE,
+        columns=(key, *(Column(name=name, type=Text(), nullable=True) for name in others)),
+    )
+    table = bench(**options, table=odd)
+
+    def said(key, value, days):
+        at = NOW + days * DAY
+        helpers = {"_flow_at": at, "_flow_seq": str(at), "_flow_deleted": False}
+        return {first: key, **dict.fromkeys(others, value), **helpers}
+
+    table.load([said("k", "old", 1), said("l", "old", 1)])
+    if options["mode"] is Mode.APPEND:
+        table.load([said("m", "new", 2)], now=NOW + 3 * DAY)
+    else:
+        table.load([said("k", "new", 2), said("l", "old", 1)], now=NOW + 3 * DAY)
+    assert "new" in {value for row in table.rows(*others) for value in row}
