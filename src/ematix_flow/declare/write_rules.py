@@ -40,7 +40,7 @@ def check_write(target: TargetSpec, given: frozenset[str], where: Location | str
                 where=where,
                 hint=f"drop {keyword}, or choose another mode",
             )
-    if target.write.on_duplicate_keys is OnDuplicateKeys.LAST and not _order(target):
+    if target.write.on_duplicate_keys is OnDuplicateKeys.LAST and not target.write.order:
         raise DeclarationError(
             "on_duplicate_keys='last' needs to know which row is last",
             where=where,
@@ -49,11 +49,6 @@ def check_write(target: TargetSpec, given: frozenset[str], where: Location | str
     if isinstance(target.table, Table):
         check_columns(target, target.table, where)
         _check_keys(target, target.table, where)
-
-
-def _order(target: TargetSpec) -> tuple[str, ...]:
-    by_time = target.write.event_timestamp_column
-    return target.write.sequence_by or ((by_time,) if by_time else ())
 
 
 def check_columns(target: TargetSpec, table: Table, where: Location | str) -> None:

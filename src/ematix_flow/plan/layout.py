@@ -8,7 +8,7 @@ from dataclasses import replace
 from ematix_flow.errors import PlanError
 from ematix_flow.ports import ActualColumn
 from ematix_flow.resolve.keys import merge_keys
-from ematix_flow.spec.layout import BATCH_ID, IS_DELETED, LOADED_AT, Layout
+from ematix_flow.spec.layout import AUDIT, IS_DELETED, Layout
 from ematix_flow.spec.modes import HandleDeletes, Mode, OnDuplicateKeys
 from ematix_flow.spec.pipeline import HistoryColumns, TargetSpec, WriteOptions
 from ematix_flow.spec.table import Column, Table
@@ -28,7 +28,6 @@ _MARKS: dict[str, tuple[type[DataType], ...]] = {
     "is_deleted": (Boolean,),
     "deleted_at": (Timestamp, TimestampTZ),
 }
-_AUDIT = (LOADED_AT, BATCH_ID)
 
 
 def layout_of(
@@ -46,14 +45,14 @@ def layout_of(
     :param known_rows: Whether rows may be read again that are there already.
     """
     write = target.write
-    order = _order(write)
+    order = write.order
     history = _history(write)
     mark = _mark(write, table)
-    kept = {*_history_names(history), *(each.name for each in _AUDIT), mark.name if mark else ""}
+    kept = {*_history_names(history), *(each.name for each in AUDIT), mark.name if mark else ""}
     given = tuple(name for name in table.column_names if name not in kept)
     keys = _keys(target, table)
     values = tuple(name for name in given if name not in keys)
-    audit = tuple(each for each in _AUDIT if actual is None or _has(actual, each))
+    audit = tuple(each for each in AUDIT if actual is None or _has(actual, each))
     layout = Layout(
         table=_physical(
             table,
@@ -83,11 +82,6 @@ def layout_of(
     for problem, hint in _impossible(layout, write):
         raise PlanError(f"{table.name}: {problem}", where=target.location, hint=hint)
     return layout
-
-
-def _order(write: WriteOptions) -> tuple[str, ...]:
-    first = (write.event_timestamp_column,) if write.event_timestamp_column else ()
-    return (*first, *(name for name in write.sequence_by if name not in first))
 
 
 def _keys(target: TargetSpec, table: Table) -> tuple[str, ...]:
@@ -181,21 +175,19 @@ def _physical(
 
 def _impossible(layout: Layout, write: WriteOptions) -> Iterator[tuple[str, str]]:
     """Yield what cannot be kept, and what to do about it."""
-    values = set(layout.given) - set(layout.keys)
-    is_partial = bool(values - set(layout.update))
     if layout.history is None and layout.order:
-        if is_partial and layout.flagged:
+        if layout.sets_part and layout.flagged:
             lost = "what a deleted key's other columns were cannot be known when events come late"
             yield (
                 f"update_columns with an order and apply_as_deletes: {lost}",
                 "drop update_columns, or one of the two",
             )
-        if is_partial and layout.ignore_null_updates:
+        if layout.sets_part and layout.ignore_null_updates:
             yield (
                 "update_columns and ignore_null_updates cannot both be kept in any order of events",
                 "drop one of them",
             )
-        if write.compare_columns and set(write.compare_columns) != values:
+        if write.compare_columns and set(write.compare_columns) != set(layout.values):
             yield (
                 "compare_columns with an order: which row is kept would depend on when it came",
                 "drop compare_columns, or the order",

@@ -6,7 +6,7 @@ are here because every stage from `transform` to `write` passes them on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from ematix_flow.spec.modes import HandleDeletes, Mode, OnDuplicateKeys
@@ -27,6 +27,7 @@ CURSOR = "_flow_cursor"
 # What flow itself keeps in a target.
 LOADED_AT = Column(name="_loaded_at", type=TimestampTZ(), nullable=True)
 BATCH_ID = Column(name="_batch_id", type=Text(), nullable=True)
+AUDIT = (LOADED_AT, BATCH_ID)
 IS_DELETED = Column(name="_is_deleted", type=Boolean(), nullable=True)
 
 
@@ -71,6 +72,16 @@ class Layout:
         return next(column for column in self.table.columns if column.name == name)
 
     @property
+    def values(self) -> tuple[str, ...]:
+        """The columns that are given and no key."""
+        return tuple(name for name in self.given if name not in self.keys)
+
+    @property
+    def sets_part(self) -> bool:
+        """Whether a change leaves some values as they were when the row was inserted."""
+        return bool(set(self.values) - set(self.update))
+
+    @property
     def history_type(self) -> DataType:
         """The type of a version's beginning and end."""
         assert self.history is not None
@@ -85,11 +96,7 @@ class Layout:
             (bool(self.order) and self.history is not None, AT, None),
             (self.cursor, CURSOR, Text()),
         ]
-        given = tuple(
-            replace(column, nullable=True, primary_key=False, natural_key=False, markers=())
-            for column in self.table.columns
-            if column.name in self.given
-        )
+        given = tuple(each.bare for each in self.table.columns if each.name in self.given)
         ours = tuple(
             Column(name=name, type=kind or self.history_type, nullable=True)
             for wanted, name, kind in helpers

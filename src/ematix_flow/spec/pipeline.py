@@ -58,6 +58,12 @@ class WriteOptions:
     strict_schema: bool = False
     partition_by: tuple[str, ...] = ()
 
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns that order the events of a key: the time first, then what else is named."""
+        first = (self.event_timestamp_column,) if self.event_timestamp_column else ()
+        return (*first, *(name for name in self.sequence_by if name not in first))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSpec:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow.errors import ContractError
-from ematix_flow.spec.layout import BATCH_ID, LOADED_AT
+from ematix_flow.spec.layout import AUDIT
 from ematix_flow.spec.normalize.expression import derives
 from ematix_flow.spec.table import Table
 
@@ -49,7 +49,7 @@ def match_columns(
             hint=f"SELECT {guess} AS {missing[0]}" if guess else f"add {missing[0]} to the SELECT",
         )
     # A table that flow wrote says when and by which run: that of its source is not the target's.
-    noted = {LOADED_AT.name, BATCH_ID.name}
+    noted = {column.name for column in AUDIT}
     extra = sorted(set(found) - {name.casefold() for name in declared} - set(ours) - noted)
     _refuse_kept([found[name] for name in extra], table, kept)
     if extra:

@@ -20,6 +20,11 @@ class Column:
     natural_key: bool = False
     markers: tuple[Marker, ...] = ()
 
+    @property
+    def bare(self) -> Column:
+        """The column as a place for values alone: it promises nothing and cleans nothing."""
+        return Column(name=self.name, type=self.type, nullable=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableName:

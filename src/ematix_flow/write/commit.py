@@ -16,6 +16,7 @@ from ematix_flow.spec.layout import CURSOR, LOADED_AT, Layout
 from ematix_flow.sqltext.bookkeeping import bookkeeping
 from ematix_flow.sqltext.program import Effect, Program
 from ematix_flow.sqltext.program.grammar import Grammar
+from ematix_flow.sqltext.program.statement import MISSING
 from ematix_flow.sqltext.program.work import run_kind
 from ematix_flow.write.duplicates import settle_duplicates
 from ematix_flow.write.fence import hold_fence
@@ -81,9 +82,7 @@ def commit(step: Commit, target: Target, staged: StagedRows, attempt: Attempt) -
                 if step.layout.history is not None:
                     last = last_commit(session, sql, attempt.pipeline, name)
                     at = at if last is None else max(at, _after(last.committed_at))
-                session.execute(
-                    _required(program), _run_row(step.layout, target.dialect, attempt, at)
-                )
+                session.execute(program.set_run, _run_row(step.layout, target.dialect, attempt, at))
                 counts = _apply(session, step, shown.rows - aside, attempt)
                 read = attempt.read if staged.query is None else shown.rows
                 rows = replace(counts, read=read, quarantined=attempt.quarantined + aside)
@@ -167,7 +166,7 @@ def _unchanged(
         [[count]] = session.fetch(program.unchanged)
         return int(str(count))
     # A key that the input lacks is behind no row of it.
-    behind = sum(count for op, count in noted.items() if op != "missing")
+    behind = sum(count for op, count in noted.items() if op != MISSING)
     return staged - (inserted if program.tally is None else behind)
 
 
@@ -175,7 +174,7 @@ def _require_few(
     session: TargetSession, program: Program, noted: Mapping[str, int], name: str, aside: int
 ) -> None:
     """Refuse to delete most of a table because a snapshot came short, or a row that is aside."""
-    if program.guard is None or not (going := noted.get(program.guard.op, 0)):
+    if program.guard is None or not (going := noted.get(MISSING, 0)):
         return
     if aside:
         raise NeedsConsent(
@@ -206,11 +205,6 @@ def _miscounted(name: str, effect: Effect, touched: int, expected: int) -> Targe
         "the load was rolled back",
         hint="does the table hold a key more than once? then it is no key, or rows are doubled",
     )
-
-
-def _required(program: Program) -> str:
-    assert program.set_run is not None
-    return program.set_run
 
 
 def _run_row(layout: Layout, dialect: str, attempt: Attempt, at: datetime) -> tuple[str, ...]:

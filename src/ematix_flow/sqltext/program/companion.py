@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
-from ematix_flow.spec.layout import Layout
+from ematix_flow.spec.layout import AT, SEQUENCE, Layout
+from ematix_flow.spec.layout import DELETED as IS_DELETION
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import Boolean, Text
 
 SEQ = Column(name="_flow_last", type=Text(), nullable=True)
 GONE = Column(name="_flow_gone", type=Text(), nullable=True)
 FIRST = Column(name="_flow_first", type=Text(), nullable=True)
-AT = "_flow_at"
-ORDER = Column(name="_flow_seq", type=Text(), nullable=True)
-DELETED = Column(name="_flow_deleted", type=Boolean(), nullable=True)
+ORDER = Column(name=SEQUENCE, type=Text(), nullable=True)
+DELETED = Column(name=IS_DELETION, type=Boolean(), nullable=True)
 ROW = Column(name="_flow_row", type=Text(), nullable=True)
 
 _PREFIX = "_flow_seq_"
@@ -44,10 +44,7 @@ def companion_of(layout: Layout, target: TableName) -> Table | None:
         return None
     kept = _events(layout) if layout.history else _orders(layout)
     keys = tuple(
-        replace(
-            layout.column(name), primary_key=True, nullable=False, natural_key=False, markers=()
-        )
-        for name in layout.keys
+        replace(layout.column(name).bare, primary_key=True, nullable=False) for name in layout.keys
     )
     return Table(
         name=companion_name(target), columns=(*keys, *kept), location=layout.table.location
@@ -55,21 +52,14 @@ def companion_of(layout: Layout, target: TableName) -> Table | None:
 
 
 def _orders(layout: Layout) -> tuple[Column, ...]:
-    values = [name for name in layout.given if name not in layout.keys]
-    first = (FIRST,) if set(values) - set(layout.update) else ()
-    each = tuple(of_column(name) for name in values) if layout.ignore_null_updates else ()
+    first = (FIRST,) if layout.sets_part else ()
+    each = tuple(of_column(name) for name in layout.values) if layout.ignore_null_updates else ()
     return (SEQ, GONE, *first, *each)
 
 
 def _events(layout: Layout) -> tuple[Column, ...]:
-    shown = [name for name in layout.given if name not in layout.keys]
-    shown += [layout.soft_column] if layout.soft_column else []
-    values = (
-        replace(
-            layout.column(name), nullable=True, primary_key=False, natural_key=False, markers=()
-        )
-        for name in shown
-    )
+    soft = (layout.soft_column,) if layout.soft_column else ()
+    values = (layout.column(name).bare for name in (*layout.values, *soft))
     at = Column(name=AT, type=layout.history_type, primary_key=True)
     return (at, ORDER, DELETED, ROW, *values)
 

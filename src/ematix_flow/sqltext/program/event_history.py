@@ -6,8 +6,9 @@ be done. The companion then takes in the events that no version shows.
 
 from __future__ import annotations
 
+from ematix_flow.spec.layout import AT
 from ematix_flow.spec.table import Column
-from ematix_flow.sqltext.program.companion import AT, DELETED, ORDER, ROW
+from ematix_flow.sqltext.program.companion import DELETED, ORDER, ROW
 from ematix_flow.sqltext.program.events import (
     BOUNDS,
     EVENTS,
@@ -29,8 +30,8 @@ from ematix_flow.sqltext.program.events import (
     version_columns,
 )
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import Effect, Program, Statement
-from ematix_flow.sqltext.program.work import CHANGES, OP, STAGING
+from ematix_flow.sqltext.program.statement import MISSING, Effect, Program, Statement
+from ematix_flow.sqltext.program.work import CHANGES, OP
 
 
 def event_history(scene: Scene) -> Program:
@@ -39,17 +40,11 @@ def event_history(scene: Scene) -> Program:
     keys = tuple(scene.layout.column(key) for key in scene.layout.keys)
     said = (*scene.given, *soft_columns(scene), Column(name=AT, type=moment), ORDER, DELETED, ROW)
     begins, ends = Column(name=FROM, type=moment), Column(name=UNTIL, type=moment)
-    before, after = scene.tables(
+    return scene.matching(
         (NEW, said),
         (BOUNDS, (*keys, begins)),
         (EVENTS, (*said, LOGGED, begins, ends, LAST, MANY)),
         (CHANGES, (OP, *scene.given, *soft_columns(scene), begins, ends)),
-    )
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        duplicates=scene.duplicates,
         computes=(
             new_events(scene),
             *missing_keys(scene),
@@ -60,18 +55,8 @@ def event_history(scene: Scene) -> Program:
             _unwanted(scene),
             *_vanished(scene),
         ),
-        tally=scene.tally,
         unchanged=_unchanged(scene),
-        guard=scene.guard("missing", _living(scene)),
         applies=(*_apply(scene), *_remember(scene), *_expire(scene)),
-        after=after,
-    )
-
-
-def _living(scene: Scene) -> str:
-    _, _, current = version_columns(scene, "t")
-    return (
-        f"SELECT count(*) FROM {scene.target} AS t WHERE {current} AND NOT {scene.is_marked('t')}"
     )
 
 
@@ -124,8 +109,9 @@ def _vanished(scene: Scene) -> tuple[Statement, ...]:
     if not scene.is_snapshot:
         return ()
     keys = scene.layout.keys
-    _, _, current = version_columns(scene, "t")
-    query = f"SELECT 'missing', {scene.grammar.columns('t', keys)} {scene.vanished()} AND {current}"
+    current = scene.is_current("t")
+    gone = f"{scene.grammar.columns('t', keys)} {scene.vanished()} AND {current}"
+    query = f"SELECT '{MISSING}', {gone}"
     return (scene.note(keys, query),)
 
 

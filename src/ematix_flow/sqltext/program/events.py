@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ematix_flow.spec.layout import AT as STAGED_AT
-from ematix_flow.spec.layout import SEQUENCE
+from ematix_flow.spec.layout import AT, SEQUENCE
 from ematix_flow.spec.modes import HandleDeletes
 from ematix_flow.spec.table import Column
 from ematix_flow.spec.types import Boolean
-from ematix_flow.sqltext.program.companion import AT, DELETED, ORDER, ROW
+from ematix_flow.sqltext.program.companion import DELETED, ORDER, ROW
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import Statement
 
@@ -53,11 +52,8 @@ def version_columns(scene: Scene, alias: str) -> tuple[str, str, str]:
     """Return beginning, end and currentness of a version."""
     history, column = scene.layout.history, scene.grammar.column
     assert history is not None
-    return (
-        column(alias, history.valid_from),
-        column(alias, history.valid_to),
-        column(alias, history.is_current),
-    )
+    ends = column(alias, history.valid_to)
+    return column(alias, history.valid_from), ends, scene.is_current(alias)
 
 
 def _ranked(scene: Scene, alias: str) -> str:
@@ -79,7 +75,7 @@ def new_events(scene: Scene) -> Statement:
     listed = {
         **{name: grammar.column("s", name) for name in scene.layout.given},
         **scene.mark(deleted=False),
-        AT: grammar.column("s", STAGED_AT),
+        AT: grammar.column("s", AT),
         ORDER.name: grammar.column("s", SEQUENCE),
         DELETED.name: scene.is_deletion("s"),
         ROW.name: grammar.digest("s", scene.layout.given),
@@ -91,7 +87,7 @@ def new_events(scene: Scene) -> Statement:
         f"SELECT {grammar.columns('w', names)} FROM (SELECT e.*, ROW_NUMBER() OVER ("
         f"{_ranked(scene, 'e')}) AS _flow_n FROM ({events}) AS e) AS w WHERE w._flow_n = 1"
     )
-    return Statement(sql=grammar.insert(scene.work.table(NEW), names, query))
+    return scene.work.fill(NEW, names, query)
 
 
 def missing_keys(scene: Scene) -> tuple[Statement, ...]:
@@ -112,7 +108,7 @@ def missing_keys(scene: Scene) -> tuple[Statement, ...]:
         ROW.name: grammar.digest("t", scene.layout.given),
     }
     query = f"SELECT {', '.join(listed.values())} {scene.vanished()} AND {current}"
-    return (Statement(sql=grammar.insert(scene.work.table(NEW), listed, query)),)
+    return (scene.work.fill(NEW, listed, query),)
 
 
 def returned_keys(scene: Scene) -> tuple[Statement, ...]:
@@ -120,7 +116,6 @@ def returned_keys(scene: Scene) -> tuple[Statement, ...]:
     if not scene.is_snapshot:
         return ()
     grammar = scene.grammar
-    new = scene.work.table(NEW)
     begun, ended, current = version_columns(scene, "t")
     keys = scene.layout.keys
     lives = f"CASE WHEN {current} AND NOT {scene.is_marked('t')} THEN 1 ELSE 0 END"
@@ -137,7 +132,7 @@ def returned_keys(scene: Scene) -> tuple[Statement, ...]:
     )
     newest = (
         f"SELECT e.*, ROW_NUMBER() OVER (PARTITION BY {grammar.columns('e', keys)} "
-        f"ORDER BY {grammar.column('e', AT)} DESC) AS _flow_n FROM {new} AS e"
+        f"ORDER BY {grammar.column('e', AT)} DESC) AS _flow_n FROM {scene.work.table(NEW)} AS e"
     )
     names = event_columns(scene)
     now = scene.run.value("at")
@@ -150,7 +145,7 @@ def returned_keys(scene: Scene) -> tuple[Statement, ...]:
         f"WHERE w._flow_n = 1 AND NOT {grammar.column('w', DELETED.name)} "
         f"AND {at} <= o._flow_ended AND o._flow_ended < {now}{in_time}"
     )
-    return (Statement(sql=grammar.insert(new, names, query)),)
+    return (scene.work.fill(NEW, names, query),)
 
 
 def bounds(scene: Scene) -> Statement:
@@ -169,7 +164,7 @@ def bounds(scene: Scene) -> Statement:
         f"LEFT JOIN {scene.target} AS t ON {scene.matches('t', 'b')} "
         f"AND ({ended} IS NULL OR {ended} >= {first}) GROUP BY {grammar.columns('b', keys)}"
     )
-    return Statement(sql=grammar.insert(scene.work.table(BOUNDS), (*keys, FROM), query))
+    return scene.work.fill(BOUNDS, (*keys, FROM), query)
 
 
 def _known(scene: Scene) -> str:
@@ -226,7 +221,7 @@ def events(scene: Scene) -> Statement:
         f"{at} = MAX({at}) {in_run}, COUNT(*) {in_run} > 1 FROM ({numbered}) AS r"
     )
     into = (*names, FROM, UNTIL, LAST.name, MANY.name)
-    return Statement(sql=grammar.insert(scene.work.table(EVENTS), into, query))
+    return scene.work.fill(EVENTS, into, query)
 
 
 def _begins(scene: Scene, in_time: str) -> str:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import Effect, Program, Statement
-from ematix_flow.sqltext.program.work import CHANGES, OP, STAGING
+from ematix_flow.sqltext.program.statement import MISSING, Effect, Program, Statement
+from ematix_flow.sqltext.program.work import CHANGES, OP
 
 
 def merge(scene: Scene) -> Program:
     """Insert new keys, update changed rows, delete what is to be deleted."""
-    before, after = scene.tables((CHANGES, (OP, *scene.given)))
-    living = f"SELECT count(*) FROM {scene.target} AS t WHERE NOT {scene.is_marked('t')}"
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        duplicates=scene.duplicates,
+    return scene.matching(
+        (CHANGES, (OP, *scene.given)),
         computes=(_matched(scene), *missing(scene)),
-        tally=scene.tally,
-        guard=scene.guard("missing", living),
-        applies=(
-            *deletions(scene),
-            _updates(scene),
-            scene.insert(("insert",), scene.mark(deleted=False)),
-        ),
-        after=after,
+        applies=applied(scene, scene.layout.update),
+    )
+
+
+def applied(scene: Scene, names: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Carry the changes out: deletions, then updates of these columns, then insertions."""
+    values = {name: scene.grammar.column("c", name) for name in names}
+    values |= scene.mark(deleted=False) | scene.audit
+    # A table of keys alone has nothing to set; setting a key to itself changes nothing.
+    values = values or {scene.first_key: scene.grammar.column("c", scene.first_key)}
+    return (
+        *_deletions(scene),
+        scene.update(("update",), values, Effect.UPDATED, where=scene.matches("t", "c")),
+        scene.insert(("insert",), scene.mark(deleted=False)),
     )
 
 
@@ -33,15 +34,15 @@ def missing(scene: Scene) -> tuple[Statement, ...]:
     if not scene.is_snapshot:
         return ()
     keys = scene.layout.keys
-    query = f"SELECT 'missing', {scene.grammar.columns('t', keys)} {scene.vanished()}"
+    query = f"SELECT '{MISSING}', {scene.grammar.columns('t', keys)} {scene.vanished()}"
     return (scene.note(keys, query),)
 
 
-def deletions(scene: Scene) -> tuple[Statement, ...]:
+def _deletions(scene: Scene) -> tuple[Statement, ...]:
     """Remove the rows of deleted keys, or mark them."""
     if not scene.is_snapshot and not scene.layout.flagged:
         return ()
-    ops = ("delete", "missing")
+    ops = ("delete", MISSING)
     where = scene.matches("t", "c")
     if scene.layout.soft_column is None:
         return (scene.delete(ops, where=where),)
@@ -79,11 +80,3 @@ def _is_changed(scene: Scene) -> str:
             differs = f"({scene.grammar.column('s', name)} IS NOT NULL AND {differs})"
         conditions.append(differs)
     return scene.grammar.any_of(conditions)
-
-
-def _updates(scene: Scene) -> Statement:
-    values = {name: scene.grammar.column("c", name) for name in scene.layout.update}
-    values |= scene.mark(deleted=False) | scene.audit
-    # A table of keys alone has nothing to set; setting a key to itself changes nothing.
-    values = values or {scene.first_key: scene.grammar.column("c", scene.first_key)}
-    return scene.update(("update",), values, Effect.UPDATED, where=scene.matches("t", "c"))

@@ -10,10 +10,10 @@ from __future__ import annotations
 from ematix_flow.spec.layout import SEQUENCE
 from ematix_flow.spec.table import Column
 from ematix_flow.sqltext.program.companion import FIRST, GONE, SEQ, of_column
-from ematix_flow.sqltext.program.merge import deletions, missing
+from ematix_flow.sqltext.program.merge import applied, missing
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import Effect, Program, Statement
-from ematix_flow.sqltext.program.work import CHANGES, OP, STAGING
+from ematix_flow.sqltext.program.statement import MISSING, Program, Statement
+from ematix_flow.sqltext.program.work import CHANGES, OP
 
 _NEWEST = "_flow_newest"
 _OLDEST = "_flow_oldest"
@@ -28,15 +28,10 @@ def ordered_merge(scene: Scene) -> Program:
         (_NEWEST, (*scene.given, *_ranks(scene))),
         (_ORDERS, (*(layout.column(key) for key in layout.keys), *_kept(scene))),
     ]
-    if _keeps_first(scene):
+    if scene.layout.sets_part:
         tables.append((_OLDEST, (*scene.given, FIRST)))
-    before, after = scene.tables(*tables)
-    living = f"SELECT count(*) FROM {scene.target} AS t WHERE NOT {scene.is_marked('t')}"
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        duplicates=scene.duplicates,
+    return scene.matching(
+        *tables,
         computes=(
             *_newest(scene),
             _orders(scene),
@@ -45,31 +40,19 @@ def ordered_merge(scene: Scene) -> Program:
             _dead(scene),
             *missing(scene),
         ),
-        tally=scene.tally,
-        guard=scene.guard("missing", living),
-        applies=(
-            *deletions(scene),
-            _updates(scene),
-            scene.insert(("insert",), scene.mark(deleted=False)),
-            *_remembered(scene),
-        ),
-        after=after,
+        applies=(*applied(scene, scene.layout.values), *_remembered(scene)),
     )
-
-
-def _keeps_first(scene: Scene) -> bool:
-    return bool(set(scene.values) - set(scene.layout.update))
 
 
 def _ranks(scene: Scene) -> tuple[Column, ...]:
     """Return which orders the newest rows carry: one of the row, or one of each value."""
     if scene.layout.ignore_null_updates:
-        return (SEQ, *(of_column(name) for name in scene.values))
+        return (SEQ, *(of_column(name) for name in scene.layout.values))
     return (SEQ,)
 
 
 def _kept(scene: Scene) -> tuple[Column, ...]:
-    first = (FIRST,) if _keeps_first(scene) else ()
+    first = (FIRST,) if scene.layout.sets_part else ()
     last, *of_values = _ranks(scene)
     return (last, GONE, *first, *of_values)
 
@@ -104,12 +87,12 @@ def _newest(scene: Scene) -> tuple[Statement, ...]:
             f"FROM {_events(scene)} AS e WHERE {is_event}"
         )
         query = f"SELECT {grammar.columns('w', chosen)} FROM ({ranked}) AS w WHERE w._flow_n = 1"
-        return Statement(sql=grammar.insert(scene.work.table(into), chosen, query))
+        return scene.work.fill(into, chosen, query)
 
     given = {name: grammar.column("e", name) for name in scene.layout.given}
     newest = {**given, SEQ.name: order}
     if scene.layout.ignore_null_updates:
-        for name in scene.values:
+        for name in scene.layout.values:
             value = grammar.column("e", name)
             latest = (
                 f"OVER (PARTITION BY {keys} ORDER BY CASE WHEN {value} IS NULL THEN 1 ELSE 0 END, "
@@ -119,7 +102,7 @@ def _newest(scene: Scene) -> tuple[Statement, ...]:
             newest[name] = f"FIRST_VALUE({value}) {latest}"
             newest[of_column(name).name] = f"FIRST_VALUE({filled}) {latest}"
     statements = [picked(_NEWEST, "DESC", newest)]
-    if _keeps_first(scene):
+    if scene.layout.sets_part:
         statements.append(picked(_OLDEST, "ASC", {**given, FIRST.name: order}))
     return tuple(statements)
 
@@ -130,10 +113,10 @@ def _orders(scene: Scene) -> Statement:
     order, gone = grammar.column("e", SEQ.name), grammar.column("e", GONE.name)
     event = f"CASE WHEN {gone} THEN NULL ELSE {order} END"
     said = {SEQ.name: event, GONE.name: f"CASE WHEN {gone} THEN {order} ELSE NULL END"}
-    if _keeps_first(scene):
+    if scene.layout.sets_part:
         said[FIRST.name] = event
     if scene.layout.ignore_null_updates:
-        for name in scene.values:
+        for name in scene.layout.values:
             empty = f"{gone} OR {grammar.column('e', name)} IS NULL"
             said[of_column(name).name] = f"CASE WHEN {empty} THEN NULL ELSE {order} END"
     told = ", ".join(f"{value} AS {grammar.name(name)}" for name, value in said.items())
@@ -146,25 +129,31 @@ def _orders(scene: Scene) -> Statement:
     query = (
         f"SELECT {listed}, {', '.join(most)} FROM ("
         f"SELECT {grammar.columns('e', keys)}, {told} FROM {_events(scene)} AS e UNION ALL "
-        f"SELECT {grammar.columns('q', keys)}, {known} FROM {scene.memory} AS q JOIN "
-        f"(SELECT DISTINCT {grammar.columns('s', keys)} FROM {scene.staging} AS s) AS k "
-        f"ON {scene.matches('q', 'k')}{_older_rows(scene, tuple(said))}) AS u GROUP BY {listed}"
+        f"SELECT {grammar.columns('q', keys)}, {known} FROM {scene.memory} AS q "
+        f"JOIN {_given_keys(scene)} AS k ON {scene.matches('q', 'k')}"
+        f"{_older_rows(scene, tuple(said))}) AS u GROUP BY {listed}"
     )
-    return Statement(sql=grammar.insert(scene.work.table(_ORDERS), (*keys, *said), query))
+    return scene.work.fill(_ORDERS, (*keys, *said), query)
 
 
 def _older_rows(scene: Scene, said: tuple[str, ...]) -> str:
     """Add the rows that are there and whose first event is unknown: it came before all others."""
-    if not _keeps_first(scene):
+    if not scene.layout.sets_part:
         return ""
     grammar, keys = scene.grammar, scene.layout.keys
     told = ", ".join("''" if name == FIRST.name else "NULL" for name in said)
     return (
-        f" UNION ALL SELECT {grammar.columns('t', keys)}, {told} FROM {scene.target} AS t JOIN "
-        f"(SELECT DISTINCT {grammar.columns('s', keys)} FROM {scene.staging} AS s) AS k "
-        f"ON {scene.matches('t', 'k')} LEFT JOIN {scene.memory} AS q ON {scene.matches('q', 't')} "
+        f" UNION ALL SELECT {grammar.columns('t', keys)}, {told} FROM {scene.target} AS t "
+        f"JOIN {_given_keys(scene)} AS k ON {scene.matches('t', 'k')} "
+        f"LEFT JOIN {scene.memory} AS q ON {scene.matches('q', 't')} "
         f"WHERE {grammar.column('q', FIRST.name)} IS NULL AND NOT {scene.is_marked('t')}"
     )
+
+
+def _given_keys(scene: Scene) -> str:
+    """Return the keys of the input, each once."""
+    keys = scene.grammar.columns("s", scene.layout.keys)
+    return f"(SELECT DISTINCT {keys} FROM {scene.staging} AS s)"
 
 
 def _is_alive(scene: Scene) -> str:
@@ -181,7 +170,7 @@ def _living(scene: Scene) -> Statement:
         # A late deletion alone may still empty values that are older than it.
         join, decides = "LEFT JOIN", ""
         known = f" AND ({scene.is_there('e')} OR {scene.is_there('t')})"
-    if _keeps_first(scene):
+    if scene.layout.sets_part:
         oldest = (
             f" LEFT JOIN {scene.work.table(_OLDEST)} AS f "
             f"ON {scene.matches('f', 'o')} AND {_equal(scene, 'f', FIRST)}"
@@ -220,7 +209,7 @@ def _final(scene: Scene, name: str) -> str:
             f"WHEN {last} IS NULL OR {was_deleted} THEN NULL "
             f"WHEN {is_ours} THEN {event} ELSE {there} END"
         )
-    if _keeps_first(scene):
+    if scene.layout.sets_part:
         if name in scene.layout.update:
             return f"CASE WHEN {_equal(scene, 'e', SEQ)} THEN {event} ELSE {there} END"
         first = grammar.column("f", name)
@@ -230,15 +219,10 @@ def _final(scene: Scene, name: str) -> str:
 
 def _unchanged(scene: Scene) -> Statement:
     """Forget the changes that change nothing."""
-    grammar = scene.grammar
-    stays = grammar.any_of(
-        [
-            *([scene.is_marked("c")] if scene.layout.soft_column else []),
-            scene.changed("t", "c", scene.values),
-        ]
-    )
+    # Here the changes are what is deleted from, `t`, and the target is `c`.
+    stays = scene.outdated("c", "t", scene.layout.values)
     where = f"{scene.matches('t', 'c')} AND {scene.op('t', 'update')} AND NOT {stays}"
-    return Statement(sql=grammar.delete(scene.changes, scene.target, where))
+    return Statement(sql=scene.grammar.delete(scene.changes, scene.target, where))
 
 
 def _dead(scene: Scene) -> Statement:
@@ -250,13 +234,6 @@ def _dead(scene: Scene) -> Statement:
         f"WHERE NOT COALESCE({_is_alive(scene)}, FALSE) AND NOT {scene.is_marked('t')}"
     )
     return scene.note(keys, query)
-
-
-def _updates(scene: Scene) -> Statement:
-    values = {name: scene.grammar.column("c", name) for name in scene.values}
-    values |= scene.mark(deleted=False) | scene.audit
-    values = values or {scene.first_key: scene.grammar.column("c", scene.first_key)}
-    return scene.update(("update",), values, Effect.UPDATED, where=scene.matches("t", "c"))
 
 
 def _remembered(scene: Scene) -> tuple[Statement, ...]:
@@ -278,6 +255,6 @@ def _remembered(scene: Scene) -> tuple[Statement, ...]:
     statements = [Statement(sql=update), Statement(sql=grammar.insert(scene.memory, every, query))]
     if scene.is_snapshot:
         # A key that comes back is new: nothing of what it was may speak against it.
-        gone = f"{scene.matches('t', 'c')} AND {scene.op('c', 'missing')}"
+        gone = f"{scene.matches('t', 'c')} AND {scene.op('c', MISSING)}"
         statements.insert(0, Statement(sql=grammar.delete(scene.memory, scene.changes, gone)))
     return tuple(statements)

@@ -5,36 +5,20 @@ from __future__ import annotations
 from ematix_flow.spec.table import Column
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import Effect, Program, Statement
-from ematix_flow.sqltext.program.work import STAGING
 
 
 def append(scene: Scene) -> Program:
     """Add every staged row; with `known_rows`, those that are not there yet."""
-    query = _known_left_out(scene) if scene.layout.known_rows else _all_of(scene)
-    before, after = scene.tables()
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        applies=(_insert(scene, query),),
-        takes_all=not scene.layout.known_rows,
-        after=after,
-    )
+    knows = scene.layout.known_rows
+    query = _known_left_out(scene) if knows else _all_of(scene)
+    return scene.program(applies=(_insert(scene, query),), takes_all=not knows)
 
 
 def truncate(scene: Scene) -> Program:
     """Replace all rows."""
-    before, after = scene.tables()
     # DELETE, not TRUNCATE: it belongs to the transaction, so no reader sees an empty table.
     delete = Statement(sql=f"DELETE FROM {scene.target}", effect=Effect.DELETED)
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        applies=(delete, _insert(scene, _all_of(scene))),
-        takes_all=True,
-        after=after,
-    )
+    return scene.program(applies=(delete, _insert(scene, _all_of(scene))), takes_all=True)
 
 
 def _insert(scene: Scene, query: str) -> Statement:

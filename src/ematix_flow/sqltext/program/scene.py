@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ematix_flow.spec.layout import BATCH_ID, DELETED, LOADED_AT, SEQUENCE, Layout
@@ -11,7 +11,7 @@ from ematix_flow.spec.modes import HandleDeletes, OnDuplicateKeys
 from ematix_flow.spec.table import Column, TableName
 from ematix_flow.spec.types import Boolean
 from ematix_flow.sqltext.program.grammar import Grammar
-from ematix_flow.sqltext.program.statement import Effect, Guard, Statement
+from ematix_flow.sqltext.program.statement import Effect, Guard, Program, Statement
 from ematix_flow.sqltext.program.work import CHANGES, INPUT, OP, RUN, STAGING, Run, Work, run_kind
 
 
@@ -59,11 +59,6 @@ class Scene:
         return tuple(self.layout.column(name) for name in self.layout.given)
 
     @cached_property
-    def values(self) -> tuple[str, ...]:
-        """The columns that are given and no key."""
-        return tuple(name for name in self.layout.given if name not in self.layout.keys)
-
-    @cached_property
     def first_key(self) -> str:
         """A column that is NULL only where an outer join found nothing."""
         return self.layout.keys[0]
@@ -84,6 +79,16 @@ class Scene:
         """Say that one of these columns differs."""
         columns = [self.layout.column(name) for name in names]
         return self.grammar.any_of([self.grammar.differs(left, right, each) for each in columns])
+
+    def outdated(self, theirs: str, new: str, names: Iterable[str]) -> str:
+        """Say that a row of the target is marked as deleted, or differs from a new one."""
+        marked = [self.is_marked(theirs)] if self.layout.soft_column else []
+        return self.grammar.any_of([*marked, self.changed(new, theirs, names)])
+
+    def is_current(self, alias: str) -> str:
+        """Say that a row of history is a current version."""
+        assert self.layout.history is not None
+        return self.grammar.column(alias, self.layout.history.is_current)
 
     # Deletions ---------------------------------------------------------------------------------
 
@@ -123,11 +128,14 @@ class Scene:
             f"WHERE {self.is_absent('s')} AND NOT {self.is_marked('t')}"
         )
 
-    def guard(self, op: str, living: str) -> Guard | None:
-        """Return the limit on vanishing keys."""
+    @property
+    def guard(self) -> Guard | None:
+        """The limit on vanishing keys."""
         if not self.is_snapshot:
             return None
-        return Guard(op=op, living=living, fraction=self.layout.max_delete_fraction)
+        current = f"{self.is_current('t')} AND " if self.layout.history else ""
+        living = f"SELECT count(*) FROM {self.target} AS t WHERE {current}NOT {self.is_marked('t')}"
+        return Guard(living=living, fraction=self.layout.max_delete_fraction)
 
     # Statements --------------------------------------------------------------------------------
 
@@ -144,7 +152,7 @@ class Scene:
 
     def note(self, names: Iterable[str], query: str) -> Statement:
         """Add changes: *query* gives what is to be done, then these columns."""
-        return Statement(sql=self.grammar.insert(self.changes, (OP.name, *names), query))
+        return self.work.fill(CHANGES, (OP.name, *names), query)
 
     def insert(self, ops: tuple[str, ...], values: dict[str, str]) -> Statement:
         """Insert changes `c` into the target, with further columns."""
@@ -180,25 +188,55 @@ class Scene:
         """What a row may have in common with no other: its key, and its place in the order."""
         return (*self.layout.keys, *((SEQUENCE,) if self.layout.order else ()))
 
-    @property
-    def duplicates(self) -> str:
-        """Return the query for keys that the input holds more than once."""
+    def duplicates(self, rows: str) -> str:
+        """Return the query for keys that *rows* hold more than once."""
         listed = self.grammar.names(self.duplicate_key)
         return (
-            f"SELECT {listed}, count(*) AS {self.grammar.name('_flow_count')} FROM {self.staging} "
+            f"SELECT {listed}, count(*) AS {self.grammar.name('_flow_count')} FROM {rows} "
             f"GROUP BY {listed} HAVING count(*) > 1 ORDER BY {listed}"
         )
 
-    def tables(
-        self, *more: tuple[str, tuple[Column, ...]]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what creates and what drops the tables of this commit, besides the run's row."""
+    # Programs ----------------------------------------------------------------------------------
+
+    def program(
+        self,
+        *tables: tuple[str, tuple[Column, ...]],
+        applies: tuple[Statement, ...],
+        takes_all: bool = False,
+    ) -> Program:
+        """Return a program that applies the staged rows as they are.
+
+        :param tables: The tables of this commit, besides the run's row.
+        """
         created = [self.run.create]
-        for base, columns in more:
+        for base, columns in tables:
             created.append(self.work.create(base, columns, self.layout.keys))
             created += self.work.index(base, self.layout.keys)
-        bases = [RUN, *(base for base, _ in more)]
-        drops = tuple(self.work.drop(base) for base in bases)
+        drops = tuple(self.work.drop(base) for base in (RUN, *(base for base, _ in tables)))
         # What a crash left on MySQL, where these tables outlive the session.
         first = drops if self.grammar.is_mysql else ()
-        return (*first, *created), drops
+        return Program(
+            staging=self.work.name(STAGING),
+            set_run=self.run.fill,
+            before=(*first, *created),
+            applies=applies,
+            takes_all=takes_all,
+            after=drops,
+        )
+
+    def matching(
+        self,
+        *tables: tuple[str, tuple[Column, ...]],
+        computes: tuple[Statement, ...],
+        applies: tuple[Statement, ...],
+        unchanged: str | None = None,
+    ) -> Program:
+        """Return a program that first computes its changes, one relation of them."""
+        return replace(
+            self.program(*tables, applies=applies),
+            duplicates=self.duplicates(self.staging),
+            computes=computes,
+            tally=self.tally,
+            unchanged=unchanged,
+            guard=self.guard,
+        )

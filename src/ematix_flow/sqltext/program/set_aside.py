@@ -11,10 +11,9 @@ from ematix_flow.sqltext.program.work import INPUT
 
 def without_duplicates(program: Program, scene: Scene) -> Program:
     """Let *program* see the staged rows through a view that leaves such rows out."""
-    assert program.duplicates is not None
     grammar = scene.grammar
     staged = scene.work.table(INPUT)
-    doubled = program.duplicates.replace(scene.staging, staged)
+    doubled = scene.duplicates(staged)
     names = [column.name for column in scene.layout.staging.columns]
     joined = f"JOIN ({doubled}) AS d ON {grammar.same('d', 'i', scene.duplicate_key)}"
     kept = (

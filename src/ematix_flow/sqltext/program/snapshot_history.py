@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import Effect, Program, Statement
-from ematix_flow.sqltext.program.work import CHANGES, OP, STAGING
+from ematix_flow.sqltext.program.statement import MISSING, Effect, Program, Statement
+from ematix_flow.sqltext.program.work import CHANGES, OP
 
 
 def snapshot_history(scene: Scene) -> Program:
     """Close the versions that changed and open new ones."""
-    before, after = scene.tables((CHANGES, (OP, *scene.given)))
-    living = (
-        f"SELECT count(*) FROM {scene.target} AS t WHERE {_is_current(scene, 't')} "
-        f"AND NOT {scene.is_marked('t')}"
-    )
-    return Program(
-        staging=scene.work.name(STAGING),
-        before=before,
-        set_run=scene.run.fill,
-        duplicates=scene.duplicates,
+    return scene.matching(
+        (CHANGES, (OP, *scene.given)),
         computes=(_matched(scene), *_still_expired(scene), *_missing(scene)),
-        tally=scene.tally,
-        guard=scene.guard("missing", living),
         applies=(_close(scene), *_touch_up(scene), *_open(scene), *_expire(scene)),
-        after=after,
     )
-
-
-def _is_current(scene: Scene, alias: str) -> str:
-    assert scene.layout.history is not None
-    return scene.grammar.column(alias, scene.layout.history.is_current)
 
 
 def _matched(scene: Scene) -> Statement:
     layout = scene.layout
     deletes = scene.is_deletion("s")
     absent, there = scene.is_absent("t"), scene.is_there("t")
-    changed = scene.grammar.any_of(
-        [
-            *([scene.is_marked("t")] if layout.soft_column else []),
-            scene.changed("s", "t", layout.compare),
-        ]
-    )
+    changed = scene.outdated("t", "s", layout.compare)
     shown = scene.changed("s", "t", _shown_only(scene))
     query = (
         f"SELECT CASE WHEN {deletes} THEN 'close' WHEN {absent} THEN 'insert' "
         f"WHEN {changed} THEN 'change' ELSE 'update' END, "
         f"{scene.grammar.columns('s', layout.given)} FROM {scene.staging} AS s "
-        f"LEFT JOIN {scene.target} AS t ON {scene.matches('t', 's')} AND {_is_current(scene, 't')} "
+        f"LEFT JOIN {scene.target} AS t ON {scene.matches('t', 's')} AND {scene.is_current('t')} "
         f"WHERE (NOT {deletes} AND ({absent} OR {changed} OR {shown})) "
         f"OR ({deletes} AND {there} AND NOT {scene.is_marked('t')})"
     )
@@ -56,7 +35,7 @@ def _matched(scene: Scene) -> Statement:
 
 def _shown_only(scene: Scene) -> tuple[str, ...]:
     """Return the columns that make no version: a version shows their latest values."""
-    return tuple(name for name in scene.values if name not in scene.layout.compare)
+    return tuple(name for name in scene.layout.values if name not in scene.layout.compare)
 
 
 def _missing(scene: Scene) -> tuple[Statement, ...]:
@@ -64,15 +43,15 @@ def _missing(scene: Scene) -> tuple[Statement, ...]:
         return ()
     given = scene.layout.given
     query = (
-        f"SELECT 'missing', {scene.grammar.columns('t', given)} {scene.vanished()} "
-        f"AND {_is_current(scene, 't')}"
+        f"SELECT '{MISSING}', {scene.grammar.columns('t', given)} {scene.vanished()} "
+        f"AND {scene.is_current('t')}"
     )
     return (scene.note(given, query),)
 
 
 def _closing(scene: Scene) -> tuple[str, ...]:
     deleting = ("close",) if scene.layout.flagged else ()
-    vanishing = ("missing",) if scene.is_snapshot else ()
+    vanishing = (MISSING,) if scene.is_snapshot else ()
     return ("change", *deleting, *vanishing)
 
 
@@ -80,7 +59,7 @@ def _close(scene: Scene) -> Statement:
     history = scene.layout.history
     assert history is not None
     ended = {history.valid_to: scene.run.value("at"), history.is_current: "FALSE"}
-    where = f"{scene.matches('t', 'c')} AND {_is_current(scene, 't')}"
+    where = f"{scene.matches('t', 'c')} AND {scene.is_current('t')}"
     return scene.update(_closing(scene), ended, Effect.CLOSED, where=where)
 
 
@@ -89,7 +68,7 @@ def _touch_up(scene: Scene) -> tuple[Statement, ...]:
     if not names:
         return ()
     values = {name: scene.grammar.column("c", name) for name in names} | scene.audit
-    where = f"{scene.matches('t', 'c')} AND {_is_current(scene, 't')}"
+    where = f"{scene.matches('t', 'c')} AND {scene.is_current('t')}"
     return (scene.update(("update",), values, Effect.UPDATED, where=where),)
 
 

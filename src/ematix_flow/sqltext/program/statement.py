@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MISSING = "missing"
+"""The change of a key that a snapshot lacks; no row of the input is behind it."""
+
 
 class Effect(StrEnum):
     """What a statement's row count counts."""
@@ -22,11 +25,13 @@ class Statement:
     """One statement of a write program.
 
     :param ops: The changes that it carries out: it must touch as many rows as there are of them.
+    :param fills: The table of this commit that it adds rows to.
     """
 
     sql: str
     effect: Effect = Effect.NONE
     ops: tuple[str, ...] = ()
+    fills: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +41,6 @@ class Guard:
     :param living: A query for the number of keys that are there.
     """
 
-    op: str
     living: str
     fraction: float
 
@@ -61,9 +65,9 @@ class Program:
     """
 
     staging: str
+    set_run: str
     applies: tuple[Statement, ...]
     before: tuple[str, ...] = ()
-    set_run: str | None = None
     duplicates: str | None = None
     set_aside: str | None = None
     computes: tuple[Statement, ...] = ()

@@ -53,6 +53,11 @@ class Work:
             listed.append(f"KEY ({self.grammar.names(keys)})")
         return f"CREATE TABLE {self.table(base)} ({', '.join(listed)}) ENGINE=InnoDB"
 
+    def fill(self, base: str, names: Iterable[str], query: str) -> Statement:
+        """Add what a query returns."""
+        table = self.table(base)
+        return Statement(sql=self.grammar.insert(table, names, query), fills=table)
+
     def index(self, base: str, keys: Iterable[str]) -> tuple[str, ...]:
         """Return what makes it found by its key, where its CREATE TABLE does not say so."""
         # SQLite looks through all of it for each row that a DELETE asks about.
@@ -68,12 +73,11 @@ class Work:
         """
         if self.grammar.dialect != "postgres":
             return tuple(computes)
-        found: list[Statement] = []
-        for statement in computes:
-            found.append(statement)
-            if statement.sql.startswith("INSERT INTO "):
-                found.append(Statement(sql=f"ANALYZE {statement.sql.split()[2]}"))
-        return tuple(found)
+        looked = (
+            (each, *((Statement(sql=f"ANALYZE {each.fills}"),) if each.fills else ()))
+            for each in computes
+        )
+        return tuple(statement for both in looked for statement in both)
 
     def drop(self, base: str) -> str:
         """Return the statement that removes it, whether or not it is there."""
