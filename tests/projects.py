@@ -88,7 +88,7 @@ class ProjectFolder:
         return file
 
     def flow(self, **options: object) -> Flow:
-        kept = ("PATH", "EMATIX_FLOW_ENGINE")
+        kept = ("PATH", "EMATIX_FLOW_ENGINE", "EMATIX_FLOW_DIRECT_UP_TO")
         environ = {name: os.environ[name] for name in kept if name in os.environ}
         environ["HOME"] = str(self.path / "home")
         return Flow.open(self.path, **{"environ": environ, **options})

@@ -178,7 +178,7 @@ class Contest:
             "LOAD_TARGET": self._server.dsn(WORK) if load.target == "postgres" else target,
             "LOAD_KIND": load.target,
             "LOAD_MODE": load.mode,
-            "LOAD_PATH": "in_database" if inside else "spark",
+            "LOAD_PATH": contestant.path,
             "LOAD_ROWS": str(self._rows),
             "LOAD_SECONDS": str(work / "seconds"),
         }
@@ -229,8 +229,8 @@ def _check_claim(contestant: Contestant, environ: dict[str, str], folder: Path) 
     mode = (last["engine"] or {}).get("mode")
     if contestant.start == "warm" and mode != "warm":
         raise Failed(f"did not use the warm engine, but one that is {mode}")
-    if contestant.place == "in one database" and last["path"] != "in_database":
-        raise Failed(f"did not load inside the database, but took the path {last['path']}")
+    if last["path"] != contestant.path:
+        raise Failed(f"did not take the path {contestant.path}, but {last['path']}")
 
 
 def _times_itself(contestant: Contestant) -> bool:

@@ -29,6 +29,7 @@ class Contestant:
     :param ours: This repository's own.
     :param start: A warm one has its engine up, and a load behind it, before the clock starts.
     :param place: Whether the source is in the target's own database.
+    :param path: Where ours lets the rows go through.
     :param current: The condition of the current rows of a history.
     """
 
@@ -40,6 +41,7 @@ class Contestant:
     ours: bool = False
     start: Start = "new process"
     place: Place = "between databases"
+    path: str = "direct"
     current: str = "is_current"
 
     @property
@@ -73,12 +75,21 @@ CONTESTANTS = (
         ours=True,
     ),
     Contestant(
-        name="flow-warm",
-        label="ematix_flow, warm engine",
+        name="flow-spark",
+        label="ematix_flow, through Spark",
         command=_FLOW,
-        loads=_loads("postgres", "duckdb"),
+        loads=_loads("postgres"),
+        ours=True,
+        path="spark",
+    ),
+    Contestant(
+        name="flow-spark-warm",
+        label="ematix_flow, warm Spark",
+        command=_FLOW,
+        loads=_loads("postgres"),
         ours=True,
         start="warm",
+        path="spark",
     ),
     Contestant(
         name="flow-in-database",
@@ -87,6 +98,7 @@ CONTESTANTS = (
         loads=_loads("postgres"),
         ours=True,
         place="in one database",
+        path="in_database",
     ),
     Contestant(
         name="spark",

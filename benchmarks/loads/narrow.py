@@ -21,7 +21,7 @@ def pass_through(server: Server, rows: int, folder: Path) -> dict[str, Any]:
 
     The rows are compared as in the contest, so that a lost one is noticed.
     """
-    [flow] = [each for each in CONTESTANTS if each.name == "flow"]
+    [flow] = [each for each in CONTESTANTS if each.name == "flow-spark"]
     contest = Contest(server, rows, folder, settings=SETTINGS)
     print(f"making {rows:,} rows ...", file=sys.stderr)
     contest.make_first_day()

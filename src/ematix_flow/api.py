@@ -18,6 +18,7 @@ from ematix_flow.backends.registry import backends, capabilities
 from ematix_flow.connections.load import Connections
 from ematix_flow.connections.model.databases import DatabaseFileConnection
 from ematix_flow.declare.config import ProjectConfig, load_config
+from ematix_flow.declare.direct_limit import direct_limit
 from ematix_flow.declare.discover import load_project
 from ematix_flow.declare.named_targets import bind_named_targets
 from ematix_flow.declare.project import Project
@@ -40,6 +41,7 @@ from ematix_flow.resolve.dependencies import Dependency
 from ematix_flow.resolve.resolution import Resolution
 from ematix_flow.spec.duration import duration_text
 from ematix_flow.spec.modes import OnDrift
+from ematix_flow.spec.modes import Path as DataPath
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import physical_name
@@ -222,6 +224,15 @@ class Flow:
         with self._planner() as planner, located(pipeline.location):
             return planner.plan(pipeline, window, again=again)
 
+    def _plan_of_preview(self, name: str) -> Plan:
+        """Plan a run of which nothing is written, not even for a moment."""
+        pipeline = self.project.pipeline(name)
+        with self._planner() as planner, located(pipeline.location):
+            plan = planner.plan(pipeline)
+            if plan.path is not DataPath.DIRECT:
+                return plan
+            return planner.plan(replace(pipeline, force_path=DataPath.SPARK))
+
     def _plan_of_rehearsal(self, name: str) -> RehearsalPlan:
         pipeline = self.project.pipeline(name)
         with self._planner() as planner, located(pipeline.location):
@@ -300,6 +311,7 @@ class Flow:
                 resolved=self.resolution.input_of,
                 after=self.resolution.after,
                 now=self.clock.now(),
+                direct_bytes=direct_limit(self.config, self.environ),
                 with_lineage=with_lineage,
             )
 
@@ -465,7 +477,8 @@ class Flow:
         """Return the first rows as they would reach the target. Writes nothing."""
         from ematix_flow.engine.preview import preview
 
-        return preview(name, self._run_context(name), rows)
+        context = replace(self._run_context(name), plan=lambda *_: self._plan_of_preview(name))
+        return preview(name, context, rows)
 
     def dry_run(self, name: str, *, allow_destructive: bool = False) -> RunResult:
         """Return what a run would change, counted by doing it and undoing it."""

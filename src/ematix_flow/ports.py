@@ -15,9 +15,10 @@ from ematix_flow.spec.capability import Capabilities
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.spec.types import DataType
 
 if TYPE_CHECKING:
-    from pyarrow import RecordBatch
+    from pyarrow import RecordBatch, RecordBatchReader
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -35,6 +36,17 @@ class ActualColumn:
     """Whether it is part of the key; None where the database does not tell."""
     collation: str | None = None
     """How its texts compare, where columns have their own way (MySQL)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrivingColumn:
+    """A column of a query, and what its values are when they leave the source.
+
+    :param type: None where only the values tell, or where it is none of our types.
+    """
+
+    name: str
+    type: DataType | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +99,14 @@ class StateReader(Protocol):
         """Have the source analyse *query*, and return its columns; reads no row."""
         ...
 
+    def describe_alone(self, connection: str, query: str) -> tuple[ActualColumn, ...]:
+        """Do as `describe` for a query that names no table: the database need not be there yet."""
+        ...
+
+    def arriving(self, connection: str, query: str) -> tuple[ArrivingColumn, ...] | None:
+        """Return how the columns of *query* would arrive; None where only Spark can read them."""
+        ...
+
     def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
         """Look at the target's columns and its ledger row for *pipeline*."""
         ...
@@ -122,8 +142,28 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class ReadsToFile(Protocol):
-    """What a reader can do beside being one: read without Spark."""
+class DescribesAlone(Protocol):
+    """What a reader can do beside being one, where its database may not be there yet."""
+
+    def describe_alone(self, query: str) -> tuple[ActualColumn, ...]:
+        """Have its kind of database analyse a query that names no table."""
+        ...
+
+
+@runtime_checkable
+class ReadsWithoutSpark(Protocol):
+    """What a reader can do beside being one: hand its rows to this process."""
+
+    def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
+        """Return the columns of *query* as `batches` gives them; reads no row."""
+        ...
+
+    def batches(self, query: str, scratch: Path) -> AbstractContextManager[RecordBatchReader]:
+        """Run *query* and give its rows a batch at a time.
+
+        :param scratch: A directory for what has to be spooled; it may not be there yet.
+        """
+        ...
 
     def spool(self, query: str, scratch: Path) -> Path:
         """Run *query* and return its rows as a Parquet file in *scratch*."""
@@ -179,29 +219,34 @@ class StagedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedQuery:
-    """Rows that the target's own database selects, once, in the session that commits them.
+    """Rows that the target's own database selects in the session that commits them.
 
     :param contract: What the rows must keep.
     :param table: The columns of the query's result.
     :param judged: Whether it says of a row which rule that breaks.
+    :param is_settled: Whether it selects the same rows however often it is run: from a table that
+        nobody else sees.
     """
 
     sql: str
     contract: Contract
     table: Table
     judged: bool
+    is_settled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedRows:
-    """Rows that are durable in staging and not yet in the target: in files, or in a table of it.
+    """Rows that are in staging and not yet in the target: in files, or in a table of it.
 
     :param rows: All of them, those included that are still to be set aside.
+    :param batches: Rows on their way from the source; they pass once, and nobody has counted them.
     :param query: What gives the rows, where there is nothing to stage; nobody has counted them.
     """
 
     rows: int
     files: tuple[Path, ...] = ()
+    batches: RecordBatchReader | None = None
     table: StagedTable | None = None
     query: StagedQuery | None = None
 

@@ -30,6 +30,12 @@ DATABASES = ("sqlite", "duckdb", _POSTGRES, _MYSQL)
 _MARKS = ("notimpl", "notyet", "never")
 
 
+@pytest.fixture(autouse=True)
+def _through_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows go through Spark here, also those that could do without; `test_direct` is for these."""
+    monkeypatch.setenv("EMATIX_FLOW_DIRECT_UP_TO", "0")
+
+
 @pytest.fixture
 def postgres_config(postgres_database: Database, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """How to connect to an empty PostgreSQL database, its password written out."""

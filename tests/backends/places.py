@@ -48,7 +48,7 @@ class Places:
 
     def environ(self) -> dict[str, str]:
         """What the project may see: as `ProjectFolder.flow` has it, and the server's password."""
-        kept = ("PATH", "EMATIX_FLOW_ENGINE")
+        kept = ("PATH", "EMATIX_FLOW_ENGINE", "EMATIX_FLOW_DIRECT_UP_TO")
         seen = {name: os.environ[name] for name in kept if name in os.environ}
         passwords = {
             PASSWORD.format(kind.upper()): found.server.facts["password"]

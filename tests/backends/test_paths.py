@@ -212,16 +212,16 @@ def held(places: Places, table: str) -> list[tuple[object, ...]]:
     return sorted((tuple(row[at] for at in kept) for row in found), key=repr)
 
 
-def columns_of(places: Places, table: str) -> list[str]:
-    if "db" in places.databases:
-        here = "database()" if places.databases["db"][0] == "mysql" else "current_schema()"
+def columns_of(places: Places, table: str, place: str = "db") -> list[str]:
+    if place in places.databases:
+        here = "database()" if places.databases[place][0] == "mysql" else "current_schema()"
         sql = (
             "SELECT column_name FROM information_schema.columns "
             f"WHERE table_schema = {here} AND table_name = '{table}' ORDER BY ordinal_position"
         )
     else:
         sql = f"SELECT name FROM pragma_table_info('{table}') ORDER BY cid"
-    return [str(name) for (name,) in places.rows("db", sql)]
+    return [str(name) for (name,) in places.rows(place, sql)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

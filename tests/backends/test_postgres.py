@@ -210,7 +210,7 @@ def test_a_value_that_would_be_changed_is_named(server, tmp_path, expression, sh
 def test_a_number_that_no_decimal_can_be_is_named(server, tmp_path):
     run(server, "CREATE TABLE t (id int, x numeric(10,2))")
     run(server, "INSERT INTO t VALUES (1, 1.5), (2, NULL), (3, 'NaN')")
-    with pytest.raises(SourceError, match="column 'x' holds nan, which cannot be carried exactly"):
+    with pytest.raises(SourceError, match="column 'x' holds NaN, which cannot be carried exactly"):
         exported(server, "SELECT * FROM t", tmp_path)
     assert exported(server, "SELECT x FROM t WHERE id < 3", tmp_path).to_pylist() == [
         {"x": Decimal("1.50")},

@@ -20,3 +20,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     state = tmp_path_factory.mktemp("spark-state")
     with open_engine(choose("local", {}, None), sizing=sizing, state_dir=state) as engine:
         yield engine.session
+
+
+@pytest.fixture(autouse=True)
+def _through_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows go through Spark here, also those that could do without."""
+    monkeypatch.setenv("EMATIX_FLOW_DIRECT_UP_TO", "0")

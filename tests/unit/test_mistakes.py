@@ -179,7 +179,7 @@ MISTAKES = {
     "flag that is none": keyword("strict_schema='yes'", "strict_schema takes True or False"),
     "tags of numbers": keyword("tags=[1]", "tags takes a name or a list of names, not [1]"),
     "unknown path": keyword(
-        "force_path='database'", "force_path cannot be 'database'", "in_database, spark"
+        "force_path='database'", "force_path cannot be 'database'", "in_database, direct, spark"
     ),
     "expectations as text": keyword(
         "expectations='amount > 0'", "expectations takes {'name': 'SQL condition'} or a list"

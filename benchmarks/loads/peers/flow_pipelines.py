@@ -84,7 +84,11 @@ def load_orders() -> str:
 
 
 @ematix.pipeline(
-    target=WarmUp, mode="append", source_connection=SOURCE, target_connection="warehouse"
+    target=WarmUp,
+    mode="append",
+    source_connection=SOURCE,
+    target_connection="warehouse",
+    force_path="spark",
 )
 def warm_up() -> str:
     return "SELECT * FROM orders"

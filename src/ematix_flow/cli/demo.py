@@ -155,7 +155,7 @@ def _what_next(folder: Path) -> str:
         f"  {flow} explain customer_history {where}      # the SQL of its commit",
         f"  {flow} backfill orders --from 1 --to 601 --chunk 200 {where}",
         f"  {flow} runs {where}",
-        f"  {flow} engine start {where}      # keeps Spark warm for the next runs",
+        f"  {flow} plan {where}      # the path of each load, and why",
         f"  {flow} init my-project",
     ]
     return "\n".join(lines)

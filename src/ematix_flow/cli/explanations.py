@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from ematix_flow._base.redact import redact_value
 from ematix_flow.plan.show import plan_json, plan_text
-from ematix_flow.spec.modes import Path
 
 if TYPE_CHECKING:
     from ematix_flow.api import Explanation
 
-_NO_ENGINE = "no engine is started: the database does it all"
+_NO_ENGINE = "no engine is started: no step needs Spark"
 _SHOWN = {
     "spark.sql.shuffle.partitions": "shuffle partitions",
     "spark.driver.memory": "driver memory",
@@ -20,7 +19,7 @@ _SHOWN = {
 
 def explanation_text(told: Explanation) -> str:
     """Return the plan, and in one line what it runs on."""
-    if told.plan.path is Path.IN_DATABASE:
+    if not told.plan.path.needs_engine:
         return f"{plan_text(told.plan)}\n  {_NO_ENGINE}"
     values = {each.key: each.value for each in told.sizing.settings}
     sized = [f"{name} {values[key]}" for key, name in _SHOWN.items() if key in values]
@@ -32,7 +31,7 @@ def explanation_text(told: Explanation) -> str:
 
 def full_text(told: Explanation) -> str:
     """Return the plan with its SQL, and every setting of the engine with its reason."""
-    if told.plan.path is Path.IN_DATABASE:
+    if not told.plan.path.needs_engine:
         return "\n".join([plan_text(told.plan, sql=True), "", _NO_ENGINE])
     settings = [
         f"  {each.key} = {redact_value(each.key, each.value)}  ({each.why})"

@@ -16,6 +16,7 @@ from ematix_flow.observe.events import (
     Event,
     Noticed,
     Observer,
+    RowsCarried,
     RunEnded,
     RunStarted,
     StepEnded,
@@ -26,6 +27,8 @@ from ematix_flow.observe.events import (
 
 # A log is read later: progress is told when it moved, and no more often than this.
 _SECONDS_BETWEEN_LINES = 10.0
+
+_Progress = TasksProgressed | RowsCarried
 
 
 class Stopwatch(Protocol):
@@ -82,8 +85,10 @@ def _terminal() -> Iterator[Observer]:
                             progress.remove_task(current)
                         current = progress.add_task(f"{pipeline}: {step}", total=None, note="")
                     case TasksProgressed(done=done, total=total) if current is not None:
-                        note = _tasks(event)
+                        note = _amount(event)
                         progress.update(current, completed=done, total=total, note=note)
+                    case RowsCarried() if current is not None:
+                        progress.update(current, note=_amount(event))
                     case StepEnded() | RunStarted():
                         pass
                     case RunEnded() if current is not None:
@@ -98,39 +103,39 @@ def _terminal() -> Iterator[Observer]:
 
 
 class LogLines:
-    """Each event as a line; of the tasks' progress a line now and then, and the last."""
+    """Each event as a line; of the progress of a step a line now and then, and the last."""
 
     def __init__(self, clock: Stopwatch) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._written_at = clock.monotonic()
         self._written: str | None = None
-        self._latest: TasksProgressed | None = None
+        self._latest: _Progress | None = None
 
     def __call__(self, event: Event) -> None:
         """Write *event*, unless it is progress that can wait."""
         with self._lock:
-            if isinstance(event, TasksProgressed):
+            if isinstance(event, _Progress):
                 self._progressed(event)
                 return
             if self._latest is not None:
                 # Whatever comes next, nothing of this step remains to be waited for.
-                self._write_progress(replace(self._latest, eta_seconds=None))
+                self._write_progress(_at_its_end(self._latest))
             if isinstance(event, StepStarted):
                 self._written, self._written_at = None, self._clock.monotonic()
             _write(_line(event))
 
-    def _progressed(self, event: TasksProgressed) -> None:
-        if _tasks(event) == self._written:
+    def _progressed(self, event: _Progress) -> None:
+        if _amount(event) == self._written:
             return
         self._latest = event
         if self._clock.monotonic() - self._written_at >= _SECONDS_BETWEEN_LINES:
             self._write_progress(event)
 
-    def _write_progress(self, event: TasksProgressed) -> None:
+    def _write_progress(self, event: _Progress) -> None:
         _write(_line(event))
         self._latest = None
-        self._written, self._written_at = _tasks(event), self._clock.monotonic()
+        self._written, self._written_at = _amount(event), self._clock.monotonic()
 
 
 def _write(line: str) -> None:
@@ -145,7 +150,9 @@ def _line(event: Event) -> str:
             return f"{pipeline}: {step}: {description}"
         case TasksProgressed(pipeline=pipeline, step=step, eta_seconds=eta):
             remaining = f", about {eta:.0f} s to go" if eta is not None else ""
-            return f"{pipeline}: {step}: {_tasks(event)}{remaining}"
+            return f"{pipeline}: {step}: {_amount(event)}{remaining}"
+        case RowsCarried(pipeline=pipeline, step=step):
+            return f"{pipeline}: {step}: {_amount(event)}"
         case StepEnded(pipeline=pipeline, step=step, seconds=seconds, rows=rows):
             counted = f", {rows:,} rows" if rows is not None else ""
             return f"{pipeline}: {step} took {seconds:.2f} s{counted}"
@@ -157,6 +164,14 @@ def _line(event: Event) -> str:
             assert_never(event)
 
 
-def _tasks(event: TasksProgressed) -> str:
-    many = {0: "", 1: " in 1 stage"}.get(event.stages, f" in {event.stages} stages")
-    return f"{event.done} of {event.total} tasks{many}"
+def _amount(event: _Progress) -> str:
+    match event:
+        case RowsCarried(rows=rows):
+            return f"{rows:,} rows"
+        case TasksProgressed(done=done, total=total, stages=stages):
+            many = {0: "", 1: " in 1 stage"}.get(stages, f" in {stages} stages")
+            return f"{done} of {total} tasks{many}"
+
+
+def _at_its_end(event: _Progress) -> _Progress:
+    return replace(event, eta_seconds=None) if isinstance(event, TasksProgressed) else event

@@ -25,6 +25,7 @@ class ProjectConfig:
     :param auto: The engines that `auto` may choose from.
     :param connectors: Connectors of the jar lock to load beyond those the pipelines need.
     :param staging_path: A folder that every machine of the engine sees, for staged rows.
+    :param direct_up_to: Up to how much data goes from database to database without Spark.
     :param spark: Spark settings that win over ours.
     :param pipelines: Keywords of pipelines, by name; they win over those in Python.
     """
@@ -36,6 +37,7 @@ class ProjectConfig:
     auto: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
     staging_path: str | None = None
+    direct_up_to: str | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     pipelines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -86,6 +88,7 @@ def load_config(directory: Path) -> ProjectConfig:
         auto=tuple(content.get("auto", ())),
         connectors=tuple(content.get("connectors", ())),
         staging_path=content.get("staging_path"),
+        direct_up_to=content.get("direct_up_to"),
         spark=spark,
         connections=content.get("connections", {}),
         pipelines=content.get("pipelines", {}),
@@ -98,6 +101,7 @@ _KEYS: dict[str, tuple[type, str]] = {
     "auto": (list, "a list of engines"),
     "connectors": (list, "a list of connector names"),
     "staging_path": (str, "a folder"),
+    "direct_up_to": (str, "an amount of data"),
     "spark": (dict, "a table of Spark settings"),
     "connections": (dict, "a table of connections"),
     "pipelines": (dict, "a table of pipelines"),

@@ -77,7 +77,7 @@ class PipelineKeywords(WriteKeywords, total=False):
     retry: Retry | int
     catch_up: Literal["none", "last", "all"]
     lease_ttl: Duration
-    force_path: Literal["in_database", "spark"]
+    force_path: Literal["in_database", "direct", "spark"]
     continue_on_failure: bool
     continue_on_failure_post: bool
     alert_on_quality_warn: bool

@@ -27,6 +27,7 @@ from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
     CallAfter,
+    Carry,
     Commit,
     Prepare,
     RunAfter,
@@ -211,7 +212,7 @@ class BatchWalk:
                 self._prepare(step)
             case RunAfter() | CallAfter():
                 self._after(step)
-            case Stage() | SelectInTarget() | Commit():
+            case Stage() | Carry() | SelectInTarget() | Commit():
                 raise AssertionError("these belong to a target")
             case _:
                 self._rows_made().do(step)

@@ -20,7 +20,7 @@ from ematix_flow.engine.opened import OpenEngine
 from ematix_flow.engine.session import borrow
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.errors import EngineError, UnknownName, UsageError
-from ematix_flow.ports import Reader, ReadsToFile
+from ematix_flow.ports import Reader, ReadsWithoutSpark
 from ematix_flow.read.frames import SourceFrames
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class FrameReader:
 
         with tempfile.TemporaryDirectory(prefix="ematix-flow-") as folder:
             scratch = Path(folder)
-            if isinstance(self.reader, ReadsToFile):
+            if isinstance(self.reader, ReadsWithoutSpark):
                 return pq.read_table(self.reader.spool(query, scratch))
             own = borrow(self.session) if self.session is not None else self.open_engine()
             with own as engine, translating():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ematix_flow.plan.steps import (
     Arrange,
+    Carry,
     Commit,
     Normalize,
     Prepare,
@@ -17,7 +18,7 @@ from ematix_flow.plan.steps import (
 )
 from ematix_flow.spec.contract import Contract
 
-_OF_A_TARGET = (Arrange, Normalize, Validate, Stage, SelectInTarget, Commit)
+_OF_A_TARGET = (Arrange, Normalize, Validate, Stage, Carry, SelectInTarget, Commit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +15,21 @@ from ematix_flow.engine.outcome import succeeded
 from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.engine.step_times import StepTimes
-from ematix_flow.observe.events import Noticed, TasksProgressed
+from ematix_flow.observe.events import Noticed, RowsCarried, TasksProgressed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
-from ematix_flow.plan.steps import Commit, SelectInTarget, Stage, Step
-from ematix_flow.ports import StagedQuery, StagedRows, StagingTable
+from ematix_flow.plan.steps import Carry, Commit, SelectInTarget, Stage, Step
+from ematix_flow.ports import (
+    ReadsWithoutSpark,
+    StagedQuery,
+    StagedRows,
+    StagingTable,
+    Target,
+    TargetSession,
+)
 from ematix_flow.record.run import TargetOutcome, Window
 from ematix_flow.spec.counts import RowCounts
+from ematix_flow.write.carry import carry
 from ematix_flow.write.commit import Attempt, commit
 from ematix_flow.write.quarantine import set_aside
 from ematix_flow.write.staging import require_clean, stage
@@ -54,6 +62,7 @@ class Loading:
     walk: Callable[[Step], None]
     on_commit: Callable[[], None]
     _stage_began: float = 0.0
+    _session: TargetSession | None = None
 
     def carry_out(self) -> TargetOutcome:
         """Stage and commit; return what became of it."""
@@ -66,6 +75,10 @@ class Loading:
                         with self.times.of(step.name, describe(step)), translating():
                             table = held.enter_context(self._staging_table())
                             staged = self._stage(table)
+                    case Carry():
+                        self.ports.require_lease()
+                        with self.times.of(step.name, describe(step)):
+                            self._carry(step, held)
                     case SelectInTarget():
                         staged = StagedRows(rows=0, query=_query_of(step))
                     case Commit():
@@ -94,6 +107,20 @@ class Loading:
             self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
         return done.staged
 
+    def _carry(self, step: Carry, held: ExitStack) -> None:
+        """Carry the rows into the session that will commit them, and keep it open."""
+        reader = self.ports.reader(step.read.connection)
+        assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
+        self._session = held.enter_context(self._committed_to(step.connection).open())
+        rows = carry(step, reader, self._session, self.scratch, self._carried)
+        self.times.rows = RowCounts(read=rows)
+
+    def _carried(self, rows: int) -> None:
+        self.ports.observer(RowsCarried(pipeline=self.plan.pipeline, step="carry", rows=rows))
+
+    def _committed_to(self, connection: str) -> Target:
+        return (self.ports.commits_to or self.ports.target)(connection)
+
     def _staging_table(self) -> AbstractContextManager[StagingTable | None]:
         into = self.target.commit
         return staging_table(
@@ -119,7 +146,9 @@ class Loading:
             consent=self.ports.allow_destructive,
             dry=self.dry,
         )
-        target = (self.ports.commits_to or self.ports.target)(step.connection)
+        target = self._committed_to(step.connection)
+        if self._session is not None:
+            target = _Opened(target, self._session)
         done = commit(step, target, staged, attempt)
         self.times.rows = done.rows
         return succeeded(step, done)
@@ -139,9 +168,34 @@ class Loading:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A target that is open already; whoever opened it closes it."""
+
+    target: Target
+    session: TargetSession
+
+    @property
+    def dialect(self) -> str:
+        return self.target.dialect
+
+    def exists(self) -> bool:
+        return True
+
+    def open(self) -> AbstractContextManager[TargetSession]:
+        return nullcontext(self.session)
+
+    def open_read_only(self) -> AbstractContextManager[TargetSession]:
+        return nullcontext(self.session)
+
+
 def _query_of(step: SelectInTarget) -> StagedQuery:
     """Return what the commit has the database run, in its own session."""
     chosen = step.selection
     return StagedQuery(
-        sql=chosen.sql, contract=step.contract, table=chosen.table, judged=chosen.judged
+        sql=chosen.sql,
+        contract=step.contract,
+        table=chosen.table,
+        judged=chosen.judged,
+        is_settled=step.is_settled,
     )

@@ -10,7 +10,10 @@ from typing import Self
 from ematix_flow.errors import QueryError, SourceError
 from ematix_flow.ports import (
     ActualColumn,
+    ArrivingColumn,
+    DescribesAlone,
     Reader,
+    ReadsWithoutSpark,
     SourceFacts,
     Target,
     TargetFacts,
@@ -53,6 +56,22 @@ class MetadataReader:
         """Have the source analyse a query."""
         with _named(connection):
             return self._reader(connection).describe(query)
+
+    def describe_alone(self, connection: str, query: str) -> tuple[ActualColumn, ...]:
+        """Have a database, or one like it, analyse a query that names no table."""
+        reader = self._reader(connection)
+        if not isinstance(reader, DescribesAlone):
+            return self.describe(connection, query)
+        with _named(connection):
+            return reader.describe_alone(query)
+
+    def arriving(self, connection: str, query: str) -> tuple[ArrivingColumn, ...] | None:
+        """Return how the columns of a query would arrive; None where only Spark can read them."""
+        reader = self._reader(connection)
+        if not isinstance(reader, ReadsWithoutSpark):
+            return None
+        with _named(connection):
+            return reader.arriving(query)
 
     def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
         """Look at the target's columns and its ledger row for *pipeline*."""

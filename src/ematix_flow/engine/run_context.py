@@ -14,7 +14,6 @@ from ematix_flow.observe.events import Observer
 from ematix_flow.plan.plan import Plan
 from ematix_flow.ports import Reader, Target
 from ematix_flow.record.run import Purpose, RunResult, StepRecord, Window
-from ematix_flow.spec.modes import Path as DataPath
 from ematix_flow.write.fence import Claim
 from ematix_flow.write.staging import StagingArea
 
@@ -91,9 +90,9 @@ class RunContext:
 
     def staging_of(self, plan: Plan) -> StagingArea:
         """Return where the rows of *plan* are staged."""
-        # Rows that stay in their database need no disk that an engine has to see.
-        stays = plan.path is DataPath.IN_DATABASE
-        root = self.state_directory / "staging" if stays else self.staging_root()
+        # Without an engine, there is no other that has to see this disk.
+        own = self.state_directory / "staging"
+        root = self.staging_root() if plan.path.needs_engine else own
         return StagingArea(root / plan.pipeline)
 
 

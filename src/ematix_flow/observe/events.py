@@ -36,6 +36,15 @@ class TasksProgressed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowsCarried:
+    """More rows have arrived in the current step; how many will come, nobody knows."""
+
+    pipeline: str
+    step: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnded:
     """A step ended well."""
 
@@ -63,7 +72,7 @@ class Noticed:
     text: str
 
 
-Event = RunStarted | StepStarted | TasksProgressed | StepEnded | RunEnded | Noticed
+Event = RunStarted | StepStarted | TasksProgressed | RowsCarried | StepEnded | RunEnded | Noticed
 
 
 class Observer(Protocol):

@@ -12,10 +12,10 @@ from ematix_flow.errors import UnknownName
 from ematix_flow.plan.around import after_load, before_load
 from ematix_flow.plan.blockers import blockers
 from ematix_flow.plan.columns import check_result
-from ematix_flow.plan.in_database import choose_path
 from ematix_flow.plan.inferred import declared_table
 from ematix_flow.plan.loading import TargetLoad
 from ematix_flow.plan.pairing import Backends
+from ematix_flow.plan.path import PathChooser
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.reading import Reading, ReadPlanner
 from ematix_flow.plan.reasons import committed_at, why_run
@@ -37,6 +37,7 @@ class Planner:
 
     :param resolved: What a pipeline reads, by pipeline.
     :param after: What each pipeline comes after, by name.
+    :param direct_bytes: Up to how much this process carries from database to database itself.
     :param with_lineage: Trace columns too: it costs a little, and only some ask for it.
     """
 
@@ -46,6 +47,7 @@ class Planner:
     resolved: Callable[[Pipeline], Input]
     after: Mapping[str, tuple[Dependency, ...]]
     now: datetime
+    direct_bytes: int = 0
     with_lineage: bool = False
 
     def plan(
@@ -90,7 +92,15 @@ class Planner:
             *after_load(pipeline, self.project, self.backends.dialect_of),
         )
         dialect = first.facts.dialect or loads[0].dialect
-        chosen = choose_path(pipeline, steps, reading.why, dialect, self.state)
+        chosen = PathChooser(
+            pipeline=pipeline,
+            steps=steps,
+            why_spark=reading.why,
+            dialect=dialect,
+            state=self.state,
+            input_bytes=reading.input_bytes,
+            direct_bytes=self.direct_bytes,
+        ).choose()
         targets = tuple(load.plan() for load in loads)
         return Plan(
             pipeline=pipeline.name,

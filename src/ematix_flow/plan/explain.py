@@ -9,6 +9,7 @@ from ematix_flow.plan.steps import (
     Arrange,
     CallAfter,
     CallFunction,
+    Carry,
     Commit,
     Normalize,
     Prepare,
@@ -66,6 +67,10 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912  # one case per step
             return f"check {len(contract.rules)} rules of {contract.table.name} in the same pass"
         case Stage():
             return "run the job into staging; the target is untouched"
+        case Carry(read=read, connection=connection):
+            return f"{describe(read)}, carry its rows into {connection}"
+        case SelectInTarget(contract=contract, is_settled=True):
+            return f"check {len(contract.rules)} rules of {contract.table.name} there"
         case SelectInTarget(read=read, contract=contract):
             rules = f"check {len(contract.rules)} rules of {contract.table.name}"
             return f"{describe(read)} and {rules} there"
@@ -85,7 +90,7 @@ def statements(step: Step) -> tuple[str, ...]:
         case Prepare(ddl=ddl, destructive=destructive, optional=optional):
             left_out = (f"-- only with --allow-destructive: {each}" for each in optional)
             return (*ddl, *destructive, *left_out)
-        case ReadQuery(query=query) | Transform(query=query):
+        case ReadQuery(query=query) | Transform(query=query) | Carry(read=ReadQuery(query=query)):
             return (query,)
         case SelectInTarget(selection=selection):
             return (selection.sql,)

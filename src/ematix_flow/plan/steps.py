@@ -173,16 +173,34 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Carry:
+    """Run the query in the source and carry its rows into a table of the committing session.
+
+    :param connection: Where they are carried to.
+    :param table: The columns of the query, as they arrive.
+    :param relation: What the rows are called there.
+    """
+
+    connection: str
+    read: ReadQuery
+    table: Table
+    relation: str
+    name: str = "carry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SelectInTarget:
     """Have the target's database select the rows itself, in the session that commits them.
 
     :param read: What would be read of it otherwise.
+    :param is_settled: Whether it selects the same rows however often it is run.
     """
 
     connection: str
     read: ReadQuery
     selection: Selection
     contract: Contract
+    is_settled: bool = False
     name: str = "select"
 
 
@@ -235,6 +253,7 @@ Step = (
     | Normalize
     | Validate
     | Stage
+    | Carry
     | SelectInTarget
     | Commit
     | RunAfter

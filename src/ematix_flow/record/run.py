@@ -68,7 +68,7 @@ class RunResult:
     """A run: who, when, on what, with what outcome.
 
     :param started_at: When the run was first begun; another attempt at it keeps that time.
-    :param path: Where the rows went through: `in_database` or `spark`.
+    :param path: Where the rows went through: `in_database`, `direct` or `spark`.
     :param window: The part of the incremental column that was read: above, and up to.
     :param watermark: How far the pipeline has got with its (first) target.
     :param replay_of: The run whose window this one loads again.

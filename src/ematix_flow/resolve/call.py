@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -69,6 +68,8 @@ def _called(function: Callable[..., object], arguments: Mapping[str, object]) ->
 
 def _awaited(coroutine: Coroutine[object, object, object]) -> object:
     """Run it to its end, also where a loop is running already: in a notebook, in a server."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

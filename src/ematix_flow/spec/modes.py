@@ -67,4 +67,12 @@ class Path(StrEnum):
     """Where the rows go through."""
 
     IN_DATABASE = "in_database"
+    """They never leave their database."""
+    DIRECT = "direct"
+    """From the source's database straight into the target's, by this process."""
     SPARK = "spark"
+
+    @property
+    def needs_engine(self) -> bool:
+        """Tell whether Spark has to be there."""
+        return self is Path.SPARK

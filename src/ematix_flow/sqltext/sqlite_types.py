@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
 
 from ematix_flow.spec.types import (
     BigInt,
@@ -65,7 +66,10 @@ def told_by_text(query: str) -> dict[str, str]:
 
     SQLite tells no type of an expression, not even of a CAST.
     """
-    parsed = parse_one(query, dialect="sqlite")
+    try:
+        parsed = parse_one(query, dialect="sqlite")
+    except SqlglotError:
+        return {}  # SQLite may know what sqlglot does not
     if not isinstance(parsed, exp.Select):
         return {}
     found = {each.alias_or_name: _told(each.unalias()) for each in parsed.expressions}

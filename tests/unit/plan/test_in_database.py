@@ -4,6 +4,7 @@ import pytest
 
 from ematix_flow.errors import PlanError
 from ematix_flow.plan.show import plan_json, plan_text
+from ematix_flow.spec.modes import Path
 
 PROJECT = """
 @ematix.connection
@@ -169,9 +170,7 @@ def test_what_only_spark_does_cannot_be_forced(planned, case):
 
 
 def test_two_databases_are_no_one_database(planned):
-    assert planned(target="other").path_why == (
-        "the query runs in db (duckdb), Spark carries its result"
-    )
+    assert planned(target="other").path is Path.DIRECT
     with pytest.raises(PlanError, match="its source and its target are two connections"):
         planned(target="other", options='force_path="in_database"')
 

@@ -79,10 +79,24 @@ def opened(
         translating(path, failure),
         closing(_connect(path, read_only=read_only, patience=wait)) as database,
     ):
-        database.execute("SET TimeZone = 'UTC'")
-        # A table that is not there must not be looked for among our Python variables.
-        database.execute("SET python_enable_replacements = false")
+        _set_up(database)
         yield database
+
+
+@contextmanager
+def nowhere() -> Iterator[DuckDBPyConnection]:
+    """Open a DuckDB without a database, for what needs none."""
+    import duckdb
+
+    with translating(Path(":memory:"), SourceError), closing(duckdb.connect()) as database:
+        _set_up(database)
+        yield database
+
+
+def _set_up(database: DuckDBPyConnection) -> None:
+    database.execute("SET TimeZone = 'UTC'")
+    # A table that is not there must not be looked for among our Python variables.
+    database.execute("SET python_enable_replacements = false")
 
 
 def _check_path(path: Path, failure: Failure) -> None:

@@ -1,26 +1,33 @@
-"""Reading DuckDB: it runs the query and exports the result to Parquet for Spark."""
+"""Reading DuckDB: it runs the query and exports the result to Parquet.
+
+So it is let go before the rows are used: whoever writes to a database has it alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.files import FoundFiles
-from ematix_flow.backends.impl.duckdb.database import opened, size_of
+from ematix_flow.backends.database_reader import DatabaseReader, spool_file
+from ematix_flow.backends.impl.duckdb.database import nowhere, opened, size_of
 from ematix_flow.backends.impl.duckdb.types import export_query, lost_value
 from ematix_flow.backends.tables import missing_table
-from ematix_flow.errors import NotSupported, SourceError, TargetBusy
-from ematix_flow.ports import ActualColumn, SourceFacts
+from ematix_flow.errors import SourceError, TargetBusy
+from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.type_texts import read_type
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-    from pyspark.sql import DataFrame, SparkSession
+    from duckdb.sqltypes import DuckDBPyType
+    from pyarrow import RecordBatchReader
 
 
 @dataclass(frozen=True, slots=True)
-class DuckdbReader:
+class DuckdbReader(DatabaseReader):
     """A DuckDB database as a source."""
 
     path: Path
@@ -44,29 +51,51 @@ class DuckdbReader:
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
         """Have DuckDB analyse *query*."""
         with opened(self.path, read_only=True, failure=SourceError) as database:
-            described = database.sql(query)
+            return _described(database, query)
+
+    def describe_alone(self, query: str) -> tuple[ActualColumn, ...]:
+        """Have DuckDB analyse a query that names no table: the file need not be there."""
+        with nowhere() as database:
+            return _described(database, query)
+
+    def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
+        """Have DuckDB analyse *query*, and say as what its values travel."""
+        with opened(self.path, read_only=True, failure=SourceError) as database:
+            given = database.sql(query)
+            exact = database.sql(export_query(query, given.columns, given.types))
             return tuple(
-                ActualColumn(name=name, type=str(kind), nullable=True)
-                for name, kind in zip(described.columns, described.types, strict=True)
+                ArrivingColumn(name=name, type=read_type(_travels_as(own, exported), "duckdb"))
+                for name, own, exported in zip(given.columns, given.types, exact.types, strict=True)
             )
 
-    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
-        """Refuse: a database runs the whole query itself."""
-        del spark, relation
-        raise NotSupported("duckdb runs the whole query itself")
+    @contextmanager
+    def batches(self, query: str, scratch: Path) -> Iterator[RecordBatchReader]:
+        """Run *query* and give its rows a batch at a time."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Run *query*, export its result, and let the database go before Spark works."""
-        spool = self.spool(query, scratch)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+        with pq.ParquetFile(self.spool(query, scratch)) as file:
+            yield pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
 
     def spool(self, query: str, scratch: Path) -> Path:
         """Run *query* and return its rows as a Parquet file."""
-        spool = scratch / "source.parquet"
-        spool.parent.mkdir(parents=True, exist_ok=True)
+        spool = spool_file(scratch)
         with opened(self.path, read_only=True, failure=SourceError) as database:
             _export(database, query, spool)
         return spool
+
+
+def _described(database: DuckDBPyConnection, query: str) -> tuple[ActualColumn, ...]:
+    described = database.sql(query)
+    return tuple(
+        ActualColumn(name=name, type=str(kind), nullable=True)
+        for name, kind in zip(described.columns, described.types, strict=True)
+    )
+
+
+def _travels_as(own: DuckDBPyType, exported: DuckDBPyType) -> str:
+    # A UUID travels as text that is one.
+    return "UUID" if own.id == "uuid" else str(exported)
 
 
 def _table_columns(

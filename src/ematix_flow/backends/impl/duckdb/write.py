@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ematix_flow.backends.impl.duckdb.database import is_there, opened
+from ematix_flow.backends.staged import streamed
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.type_names import held_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from pyarrow import RecordBatchReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,11 @@ class DuckdbSession:
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
         """Make the staged files a view: DuckDB reads Parquet where it lies.
 
-        Rows that lie here already are selected now.
+        Rows that arrive are taken, and those that lie here already are selected now.
         """
-        del table
+        if staged.batches is not None:
+            self._take(staged.batches, table, relation)
+            return
         if staged.query is not None:
             name = quoted(relation, "duckdb")
             self.database.execute(f"CREATE TEMP TABLE {name} AS {staged.query.sql}")
@@ -68,6 +73,22 @@ class DuckdbSession:
         # DuckDB looks for a name among temporary views first, so none of the user's is meant.
         rows = f"SELECT * FROM read_parquet([{files}], hive_partitioning = false)"  # noqa: S608  # quoted
         self.database.execute(f"CREATE TEMP VIEW {quoted(relation, 'duckdb')} AS {rows}")
+
+    def _take(self, batches: RecordBatchReader, table: Table, relation: str) -> None:
+        arriving = f"{relation}_arriving"
+        columns = ", ".join(
+            f"CAST({name} AS {held.type_name}) AS {name}"
+            for name, held in zip(
+                (quoted(each, "duckdb") for each in table.column_names),
+                held_columns(table, "duckdb"),
+                strict=True,
+            )
+        )
+        with streamed(iter(batches), batches.schema) as rows:
+            self.database.register(arriving, rows)
+            query = f"SELECT {columns} FROM {quoted(arriving, 'duckdb')}"  # noqa: S608  # quoted
+            self.database.execute(f"CREATE TEMP TABLE {quoted(relation, 'duckdb')} AS {query}")
+        self.database.unregister(arriving)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -1,7 +1,4 @@
-"""Reading MySQL: it runs the query, its result is spooled to Parquet for Spark.
-
-The rows come as they are sent, so that the driver holds one batch at a time.
-"""
+"""Reading MySQL: it runs the query, its rows come as they are sent."""
 
 from __future__ import annotations
 
@@ -12,18 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.backends.files import FoundFiles
+from ematix_flow.backends.database_reader import DatabaseReader
 from ematix_flow.backends.impl.mysql.catalog import columns_of, find_table
 from ematix_flow.backends.impl.mysql.database import LOOKING, READING, Connection, fetch, opened
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.impl.mysql.types import ReadAs, fields_of, read_as, to_arrow
-from ematix_flow.errors import FlowError, NotSupported, SourceError
-from ematix_flow.ports import ActualColumn, SourceFacts
+from ematix_flow.errors import FlowError, SourceError
+from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
+from ematix_flow.spec.arrow_type import declared_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyarrow import RecordBatch, RecordBatchReader
 
-# Enough rows to fill a Parquet row group well, few enough to keep the driver small.
+# Enough rows to fill a Parquet row group well, few enough to keep this process small.
 _BATCH_ROWS = 50_000
 _BEGINS_WITH = re.compile(
     r"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*with\b", re.IGNORECASE | re.DOTALL
@@ -31,7 +29,7 @@ _BEGINS_WITH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class MySQLReader:
+class MySQLReader(DatabaseReader):
     """A MySQL or MariaDB database as a source."""
 
     server: Server
@@ -56,25 +54,25 @@ class MySQLReader:
                 for each in _described(database, query)
             )
 
-    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
-        """Refuse: a database runs the whole query itself."""
-        del spark, relation
-        raise NotSupported("mysql runs the whole query itself")
+    def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
+        """Have MySQL analyse *query*, and say as what its values travel."""
+        with opened(self.server, LOOKING, SourceError) as database:
+            return tuple(
+                ArrivingColumn(name=each.name, type=declared_type(each.arrow))
+                for each in _described(database, query)
+            )
 
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Run *query* and spool its result, so that the driver holds one batch at a time."""
-        spool = self.spool(query, scratch)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+    @contextmanager
+    def batches(self, query: str, scratch: Path) -> Iterator[RecordBatchReader]:
+        """Run *query* and give its rows a batch at a time."""
+        import pyarrow as pa
 
-    def spool(self, query: str, scratch: Path) -> Path:
-        """Run *query* and return its rows as a Parquet file in *scratch*."""
-        spool = scratch / "source.parquet"
-        spool.parent.mkdir(parents=True, exist_ok=True)
+        del scratch
         with opened(self.server, READING, SourceError) as database:
             columns = _described(database, query)
+            schema = pa.schema([(column.name, column.arrow) for column in columns])
             with self._streaming(database, _exported(query, columns)) as cursor:
-                _write(spool, columns, cursor)
-        return spool
+                yield pa.RecordBatchReader.from_batches(schema, _fetched(cursor, columns))
 
     @contextmanager
     def _streaming(self, database: Connection, query: str) -> Iterator[Any]:
@@ -120,11 +118,6 @@ def _exported(query: str, columns: Sequence[ReadAs]) -> str:
     return f"WITH _flow_query ({listed}) AS ({query}\n) SELECT {given} FROM _flow_query"  # noqa: S608
 
 
-def _write(spool: Path, columns: Sequence[ReadAs], cursor: Any) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.schema([(column.name, column.arrow) for column in columns])
-    with pq.ParquetWriter(spool, schema, compression="zstd") as writer:
-        while rows := cursor.fetchmany(_BATCH_ROWS):
-            writer.write_batch(to_arrow(rows, columns))
+def _fetched(cursor: Any, columns: Sequence[ReadAs]) -> Iterator[RecordBatch]:
+    while rows := cursor.fetchmany(_BATCH_ROWS):
+        yield to_arrow(rows, columns)

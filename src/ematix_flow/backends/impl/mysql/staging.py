@@ -24,14 +24,12 @@ from ematix_flow.backends.impl.mysql.values import (
     texts_of,
 )
 from ematix_flow.errors import ContractError
-from ematix_flow.ports import StagedRows
 from ematix_flow.spec.table import Table
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH_ROWS = 50_000
 # A statement has to fit into max_allowed_packet, of which a server has 1 MB or more.
 _STATEMENT_BYTES = 500_000
 _ROW = re.compile(r" at row (?P<row>\d+)")
@@ -50,19 +48,6 @@ def load(
     with tempfile.TemporaryDirectory(prefix="ematix-flow-") as folder:
         for batch in batches:
             into.load_file(batch, Path(folder) / "rows")
-
-
-def batches_of(staged: StagedRows, table: Table) -> Iterator[pa.RecordBatch]:
-    """Return the rows of staged files, a batch at a time."""
-    import pyarrow.parquet as pq
-
-    names = list(table.column_names)
-    for file in staged.files:
-        # 96-bit timestamps reach further than nanoseconds can count.
-        opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-        for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-            if batch.num_rows:
-                yield batch.select(names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ from ematix_flow.backends.impl.mysql.database import (
     run,
 )
 from ematix_flow.backends.impl.mysql.server import Server
-from ematix_flow.backends.impl.mysql.staging import batches_of, load
+from ematix_flow.backends.impl.mysql.staging import load
 from ematix_flow.backends.impl.mysql.staging_table import MySQLStagingTable, show
+from ematix_flow.backends.staged import staged_batches
 from ematix_flow.errors import TargetBusy, TargetError
 from ematix_flow.ports import ActualColumn, StagedQuery, StagedRows
 from ematix_flow.spec.table import Table, TableName
@@ -65,7 +66,7 @@ class MySQLSession:
         return fetch(self.database, sql, parameters)
 
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
-        """Show what tasks sent, or load the staged files: the long part, before any lock.
+        """Show what tasks sent, or load the rows: the long part, before any lock.
 
         Rows that lie here already are selected now.
         """
@@ -80,7 +81,9 @@ class MySQLSession:
         if staged.query is not None:
             self._select(staged.query, table, relation)
         else:
-            load(self.database, batches_of(staged, table), table, relation)
+            load(self.database, staged_batches(staged, table.column_names), table, relation)
+        if staged.batches is not None:
+            return  # what is read once, from end to end, needs no index
         if (index := staging_index(table, relation, dialect)) is not None:
             self.fetch(index)
         # Without knowing how many rows there are, a join may compare each with each.

@@ -14,7 +14,7 @@ from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import TableName
 
 if TYPE_CHECKING:
-    from adbc_driver_manager.dbapi import Connection
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 # Tables, partitioned ones, views, materialised views, foreign tables.
 _RELATIONS = "c.relkind IN ('r', 'p', 'v', 'm', 'f')"

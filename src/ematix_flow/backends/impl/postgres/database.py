@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.impl.postgres.adbc import Connection
 from ematix_flow.backends.impl.postgres.failures import Failure, translating
 from ematix_flow.backends.impl.postgres.parameters import numbered
 from ematix_flow.backends.impl.postgres.server import Server
-
-if TYPE_CHECKING:
-    from adbc_driver_manager.dbapi import Connection
+from ematix_flow.errors import TargetError
 
 # Looking at metadata waits for nobody long: whoever alters a table holds it exclusively.
 LOOKING = {"lock_timeout": "10s", "statement_timeout": "60s"}
 # A query over much data takes its time; the user's server may have a limit of its own.
 READING = {"lock_timeout": "60s"}
 # Another commit of the same pipeline holds the fence for as long as it takes.
-WRITING = {"lock_timeout": "300s"}
+WRITING = {
+    "lock_timeout": "300s",
+    # Only tables of our own are analysed: for those a small sample is enough.
+    "default_statistics_target": "10",
+}
 
 _ALWAYS = {
     "TimeZone": "UTC",
@@ -38,14 +41,22 @@ _ALWAYS = {
 
 @contextmanager
 def opened(
-    server: Server, settings: dict[str, str], *, read_only: bool, failure: Failure
+    server: Server,
+    settings: dict[str, str],
+    *,
+    read_only: bool,
+    failure: Failure,
+    built_in: bool = False,
 ) -> Iterator[Connection]:
     """Connect; every statement is its own transaction until a `BEGIN`.
 
     :param settings: `LOOKING`, `READING` or `WRITING`.
     :param failure: What goes wrong is the source's fault or the target's.
+    :param built_in: Whether only built-in types are fetched. From a target they always are: its
+        columns have the types that we can declare.
     """
-    with translating(server, failure), closing(_connect(server)) as database:
+    built_in = built_in or issubclass(failure, TargetError)
+    with translating(server, failure), closing(_connect(server, built_in=built_in)) as database:
         mode = {"default_transaction_read_only": "on"} if read_only else {}
         chosen = {**_ALWAYS, **settings, **mode}
         calls = ", ".join(
@@ -67,10 +78,8 @@ def fetch(
         return cursor.fetchall()
 
 
-def _connect(server: Server) -> Connection:
+def _connect(server: Server, *, built_in: bool) -> Connection:
     try:
-        import adbc_driver_postgresql.dbapi as driver  # type: ignore[import-untyped]  # no stubs
+        return Connection(server.dsn, built_in=built_in)
     except ImportError as error:
         missing_driver("postgres", "adbc-driver-postgresql", error)
-    database: Connection = driver.connect(server.dsn, autocommit=True)
-    return database

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.impl.postgres.types import (
@@ -14,7 +15,8 @@ from ematix_flow.backends.impl.postgres.types import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection
+
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 
 def exported(database: Connection, query: str, described: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -32,3 +34,26 @@ def exported(database: Connection, query: str, described: pa.Schema) -> Iterator
         if (lost := lost_value(str(error))) is None:
             raise
         raise lost from error
+
+
+def exported_ahead(database: Connection, query: str, described: pa.Schema) -> pa.RecordBatchReader:
+    """Do as `exported`, and fetch a batch while the one before it is being used."""
+    import pyarrow as pa
+
+    rows = exported(database, query, described)
+    ahead = _ahead(rows, database.cancel)
+    return pa.RecordBatchReader.from_batches(carried_schema(described), ahead)
+
+
+def _ahead(rows: Iterator[pa.RecordBatch], cancel: Callable[[], None]) -> Iterator[pa.RecordBatch]:
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="flow-read") as fetching:
+        coming = fetching.submit(next, rows, None)
+        try:
+            while (batch := coming.result()) is not None:
+                coming = fetching.submit(next, rows, None)
+                yield batch
+        except BaseException:
+            # Nobody waits for the batch that is on its way, which may take the server long.
+            if not coming.done():
+                cancel()
+            raise

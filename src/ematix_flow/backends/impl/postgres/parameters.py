@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import TokenType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # After one of these, a % divides.
 _OPERANDS = frozenset(
@@ -16,6 +23,8 @@ _OPERANDS = frozenset(
 )
 
 
+# The same few statements are run again and again.
+@lru_cache(maxsize=128)
 def numbered(sql: str) -> str:
     """Return *sql* with its parameters as `$1`, `$2` ...; text, names and comments stay.
 
@@ -30,6 +39,14 @@ def numbered(sql: str) -> str:
     return "".join(parts) + sql[start:]
 
 
+def bound(values: Sequence[object]) -> pa.RecordBatch:
+    """Return parameters as the driver takes them: as one row."""
+    import pyarrow as pa
+
+    names = [str(number) for number in range(len(values))]
+    return pa.record_batch([_column(value) for value in values], names=names)
+
+
 def counting(sql: str) -> str:
     """Return a query that runs the INSERT, UPDATE or DELETE *sql* and counts its rows.
 
@@ -37,6 +54,28 @@ def counting(sql: str) -> str:
     """
     # A line of its own, because the statement may end in a comment.
     return f"WITH changed AS ({sql}\n RETURNING 1) SELECT count(*) FROM changed"  # noqa: S608
+
+
+def _column(value: object) -> pa.Array:
+    """Return a column of one value.
+
+    Arrow imports pandas to take a Python value, a quarter of a second; so the usual ones are
+    given to it as bytes.
+    """
+    import pyarrow as pa
+
+    match value:
+        case None:
+            return pa.nulls(1)
+        case str():
+            text = value.encode()
+            ends = pa.py_buffer(struct.pack("=2i", 0, len(text)))
+            return pa.StringArray.from_buffers(1, ends, pa.py_buffer(text))
+        case int() if not isinstance(value, bool) and -(2**63) <= value < 2**63:
+            number = pa.py_buffer(struct.pack("=q", value))
+            return pa.Array.from_buffers(pa.int64(), 1, [None, number])
+        case _:
+            return pa.array([value])
 
 
 def _parameters(sql: str) -> list[tuple[int, int]]:

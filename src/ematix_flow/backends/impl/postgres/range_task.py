@@ -21,7 +21,8 @@ from ematix_flow.spec.task_failure import told_to_the_driver
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection
+
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 _NOT_ALLOWED = "42501"
 # The driver only waits; a server that ends idle transactions must not end this one.
@@ -51,7 +52,10 @@ class RangeTask:
 
     def _read(self, number: int) -> Iterator[pa.RecordBatch]:
         query = self.query.within(self.query.ranges[number])
-        with opened(self.server, READING, read_only=True, failure=SourceError) as database:
+        # What is exported is of built-in types, whatever the columns are.
+        with opened(
+            self.server, READING, read_only=True, failure=SourceError, built_in=True
+        ) as database:
             run(database, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             run(database, f"SET TRANSACTION SNAPSHOT '{self.snapshot}'")
             yield from exported(database, query, self.described)

@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 from ematix_flow.backends.impl.postgres.database import fetch
 
 if TYPE_CHECKING:
-    from adbc_driver_manager.dbapi import Connection
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 # Less is read in one go: a task more costs its connections and, in fresh workers, their imports.
 _SMALLEST_BYTES = 64 * 1024**2

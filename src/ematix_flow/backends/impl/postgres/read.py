@@ -1,44 +1,47 @@
-"""Reading PostgreSQL: it runs the query, Spark gets the result.
+"""Reading PostgreSQL: it runs the query.
 
-Tasks read a large table in parts (see `ranges`); the result of any other query is spooled to
-Parquet by the driver, which holds one batch at a time.
+For Spark, tasks read a large table in parts (see `ranges`); the result of any other query is
+spooled by the driver, which holds one batch at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.files import FoundFiles
+from ematix_flow.backends.database_reader import DatabaseReader, frame_of, spooled
 from ematix_flow.backends.impl.postgres.catalog import columns_of, find_table
 from ematix_flow.backends.impl.postgres.database import LOOKING, READING, opened
-from ematix_flow.backends.impl.postgres.export import exported
+from ematix_flow.backends.impl.postgres.export import exported_ahead
 from ematix_flow.backends.impl.postgres.failures import translating
 from ematix_flow.backends.impl.postgres.range_task import HOLDING, RangeTask, take_snapshot
 from ematix_flow.backends.impl.postgres.ranges import ranged
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.impl.postgres.types import carried_schema, spelt
-from ematix_flow.errors import NotSupported, SourceError
-from ematix_flow.ports import ActualColumn, SourceFacts
+from ematix_flow.backends.impl.postgres.types import carried_schema, spelt, travels_as
+from ematix_flow.errors import SourceError
+from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection
     from pyspark.sql import DataFrame, SparkSession
+
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresReader:
+class PostgresReader(DatabaseReader):
     """A PostgreSQL database as a source."""
 
     server: Server
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the catalog: that the database answers, and the columns of a table in it."""
-        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+        with opened(
+            self.server, LOOKING, read_only=True, failure=SourceError, built_in=True
+        ) as database:
             if relation is None:
                 return SourceFacts(description=f"PostgreSQL {self.server}")
             table = find_table(database, relation, self.server)
@@ -56,37 +59,20 @@ class PostgresReader:
                 for field in self._described(database, query)
             )
 
-    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
-        """Refuse: a database runs the whole query itself."""
-        del spark, relation
-        raise NotSupported("postgres runs the whole query itself")
+    def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
+        """Have PostgreSQL analyse *query*, and say as what its values travel."""
+        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+            return tuple(
+                ArrivingColumn(name=field.name, type=travels_as(field))
+                for field in self._described(database, query)
+            )
 
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Run *query* and spool its result, so that the driver holds one batch at a time."""
+    @contextmanager
+    def batches(self, query: str, scratch: Path) -> Iterator[pa.RecordBatchReader]:
+        """Run *query* and give its rows a batch at a time."""
+        del scratch
         with opened(self.server, READING, read_only=True, failure=SourceError) as database:
-            described = self._described(database, query)
-            return self._spooled(spark, database, query, described, scratch)
-
-    def spool(self, query: str, scratch: Path) -> Path:
-        """Run *query* and return its rows as a Parquet file in *scratch*."""
-        spool = scratch / "source.parquet"
-        spool.parent.mkdir(parents=True, exist_ok=True)
-        with opened(self.server, READING, read_only=True, failure=SourceError) as database:
-            _spool(database, query, self._described(database, query), spool)
-        return spool
-
-    def _spooled(
-        self,
-        spark: SparkSession,
-        database: Connection,
-        query: str,
-        described: pa.Schema,
-        scratch: Path,
-    ) -> DataFrame:
-        spool = scratch / "source.parquet"
-        spool.parent.mkdir(parents=True, exist_ok=True)
-        _spool(database, query, described, spool)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
+            yield exported_ahead(database, query, self._described(database, query))
 
     def read_in_tasks(
         self, spark: SparkSession, query: str, scratch: Path, held: ExitStack
@@ -100,7 +86,8 @@ class PostgresReader:
             parts = None if _repeats(described) else ranged(database, query, _divisor(spark))
             snapshot = take_snapshot(database, parts.table) if parts else None
             if parts is None or snapshot is None:
-                return self._spooled(spark, database, query, described, scratch)
+                rows = exported_ahead(database, query, described)
+                return frame_of(spark, spooled(rows, scratch))
             held.push(opening.pop_all())
         task = RangeTask(server=self.server, query=parts, snapshot=snapshot, described=described)
         return _in_tasks(spark, task)
@@ -109,16 +96,6 @@ class PostgresReader:
         # Prepared as it stands, so that the place of an error is a place in the user's text.
         with translating(self.server, SourceError, query), database.cursor() as cursor:
             return cursor.adbc_execute_schema(query)
-
-
-def _spool(database: Connection, query: str, described: pa.Schema, spool: Path) -> None:
-    import pyarrow.parquet as pq
-
-    # Read once and thrown away: what would make the file smaller costs more than it saves.
-    options = {"compression": "lz4", "use_dictionary": False, "write_statistics": False}
-    with pq.ParquetWriter(spool, carried_schema(described), **options) as writer:
-        for batch in exported(database, query, described):
-            writer.write_batch(batch)
 
 
 def _in_tasks(spark: SparkSession, task: RangeTask) -> DataFrame:

@@ -1,6 +1,6 @@
 """Staged rows on their way into PostgreSQL, by binary COPY into a table of the session.
 
-COPY takes text where the target has a type of its own for it (UUID, JSON), so the rows are
+COPY takes text where the target has a type of its own for it (JSON), so the rows are
 shown to SQL through a view that casts it. Text itself is never cast: to `varchar(3)` that
 would cut it, where storing it fails.
 """
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.uuids import UUID_BYTES, uuid_bytes
+from ematix_flow.backends.staged import staged_batches, streamed
 from ematix_flow.errors import ContractError
 from ematix_flow.ports import StagedRows
 from ematix_flow.spec.arrow_type import arrow_type
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 # Says which task staged a row.
 TASK = "_flow_task"
 
-_BATCH_ROWS = 50_000
 # Bytes that are no text at all (a NUL); a character that the database's encoding has not.
 _NUL = "22021"
 _NO_SUCH_TEXT = (_NUL, "22P05")
@@ -56,9 +57,11 @@ def column_type(kind: DataType) -> str:
     match kind:
         case _ if held_as_json(kind, "postgres"):
             return "text"
+        case Array(UUID()):
+            return "text[]"
         case Array(element):
             return f"{column_type(element)}[]"
-        case Text() | String() | UUID() | JSON() | JSONB():
+        case Text() | String() | JSON() | JSONB():
             return "text"
         case Numeric():
             return "numeric"
@@ -66,12 +69,29 @@ def column_type(kind: DataType) -> str:
             return type_name(kind, "postgres")
 
 
-def batches(staged: StagedRows, table: Table) -> pa.RecordBatchReader:
-    """Return the rows of staged files in the types that COPY sends, a batch at a time."""
+def sent(staged: StagedRows, table: Table) -> AbstractContextManager[pa.RecordBatchReader]:
+    """Give the rows in the types that COPY sends, a batch at a time."""
+    schema = sent_schema(table)
+    arriving = staged_batches(staged, schema.names)
+    return streamed(_sendable((as_sent(batch, schema) for batch in arriving), table), schema)
+
+
+def as_sent(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch in the types of `sent_schema`."""
     import pyarrow as pa
 
-    schema = sent_schema(table)
-    return pa.RecordBatchReader.from_batches(schema, _cast(staged, schema))
+    columns = [
+        uuid_bytes(column) if pa.types.is_fixed_size_binary(field.type) else column.cast(field.type)
+        for column, field in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def definitions(table: Table) -> str:
+    """Return the columns of a table that takes what COPY sends."""
+    return ", ".join(
+        f"{quoted(column.name, 'postgres')} {column_type(column.type)}" for column in table.columns
+    )
 
 
 def shown_as(table: Table, rows: str) -> str:
@@ -112,19 +132,39 @@ def _unwritable(told: Mapping[str, str], column: str, row: str) -> ContractError
     )
 
 
-def _cast(staged: StagedRows, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    import pyarrow.parquet as pq
+def _sendable(batches: Iterable[pa.RecordBatch], table: Table) -> Iterator[pa.RecordBatch]:
+    """Give *batches*, but refuse the text that COPY would: there its row could not be named."""
+    import pyarrow as pa
 
-    for file in staged.files:
-        # 96-bit timestamps reach further than nanoseconds can count.
-        opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-        for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=schema.names):
-            yield batch.select(schema.names).cast(schema)
+    keys, before = naming_columns(table), 0
+    texts = [field.name for field in sent_schema(table) if pa.types.is_string(field.type)]
+    for batch in batches:
+        for name in texts:
+            place = _place_of_nul(batch[name])
+            if place is not None:
+                named = row_of_batches((batch.select(keys),), place + 1)
+                row = named if keys else f" (row {before + place + 1:,})"
+                raise _unwritable({"SQLSTATE": _NUL}, name, row)
+        before += batch.num_rows
+        yield batch
+
+
+def _place_of_nul(texts: pa.Array) -> int | None:
+    import pyarrow.compute as pc
+
+    found = pc.match_substring(texts, "\0")
+    # To look for a place imports pandas, so first ask whether there is one.
+    if not pc.any(found).as_py():
+        return None
+    place: int = pc.index(found, True).as_py()  # a value
+    return place
 
 
 def _sent_as(kind: DataType) -> pa.DataType:
     import pyarrow as pa
 
+    if isinstance(kind, UUID):
+        return pa.binary(UUID_BYTES)
     return pa.string() if held_as_json(kind, "postgres") else arrow_type(kind)
 
 
@@ -138,8 +178,9 @@ def _shown(column: Column) -> str:
 def _has_type_of_its_own(kind: DataType) -> bool:
     if held_as_json(kind, "postgres"):
         return True
-    element = kind.element if isinstance(kind, Array) else kind
-    return isinstance(element, UUID | JSON | JSONB)
+    if isinstance(kind, Array):
+        return isinstance(kind.element, UUID | JSON | JSONB)
+    return isinstance(kind, JSON | JSONB)
 
 
 def naming_columns(rows: Table) -> list[str]:
@@ -147,19 +188,14 @@ def naming_columns(rows: Table) -> list[str]:
     return list(rows.merge_keys or rows.key_columns)
 
 
-def row_of_files(staged: StagedRows, table: Table, number: int) -> str:
-    """Name a row of staged files."""
-    import pyarrow.parquet as pq
-
+def row_of_staged(staged: StagedRows, table: Table, number: int) -> str:
+    """Name a row of staged files; of rows that only passed, there is nothing left to name."""
+    if staged.batches is not None:
+        return ""
     keys = naming_columns(table)
     if not keys:
         return f" (row {number:,})"
-    batches = (
-        batch
-        for file in staged.files
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS, columns=keys)
-    )
-    return row_of_batches(batches, number)
+    return row_of_batches(staged_batches(staged, keys), number)
 
 
 def row_of_batches(batches: Iterable[pa.RecordBatch], number: int) -> str:

@@ -20,8 +20,9 @@ from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging import (
     TASK,
-    column_type,
+    as_sent,
     copying,
+    definitions,
     naming_columns,
     row_of_batches,
     sent_schema,
@@ -34,7 +35,8 @@ from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection
+
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 # Whoever still fills or reads a left table keeps it; waiting for that would hold this run up.
 _SWEEPING = {**WRITING, "lock_timeout": "1s"}
@@ -60,10 +62,7 @@ class PostgresStagingTable:
         with opened(self.server, _SWEEPING, read_only=False, failure=TargetError) as database:
             for (name,) in fetch(database, _LEFT, (leftovers,)):
                 _drop_unless_used(database, name)
-        columns = ", ".join(
-            f"{quoted(column.name, 'postgres')} {column_type(column.type)}"
-            for column in self.rows.columns
-        )
+        columns = definitions(self.rows)
         with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
             _run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
 
@@ -111,7 +110,7 @@ class PostgresLoader:
 
         def sent() -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                plain = batch.select(schema.names).cast(schema)
+                plain = as_sent(batch.select(schema.names), schema)
                 if self.keys:
                     # A copy: a part of a batch would keep the whole of it in memory.
                     every = pa.array(range(plain.num_rows))
@@ -143,9 +142,7 @@ def show(database: Connection, staged: StagedTable, rows: int, table: Table, rel
             f"staging holds {found:,} rows, but {rows:,} were sent to it; nothing was written",
             hint="run again; did the server restart, or somebody empty the table?",
         )
-    # The program joins it with the target: without statistics the plan would be a guess. A small
-    # sample tells enough, and a usual one would read most of the table.
-    fetch(database, "SELECT set_config('default_statistics_target', '10', false)")
+    # The program joins it with the target: without statistics the plan would be a guess.
     _run(database, f"ANALYZE {name}")
     _run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
 

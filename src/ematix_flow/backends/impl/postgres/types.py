@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from ematix_flow.errors import SourceError
+from ematix_flow.spec.arrow_type import declared_type
+from ematix_flow.spec.types import JSON, JSONB, UUID, DataType
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ _AS_IT_IS = frozenset(
     }
 )
 _AS_ANOTHER = {"json": "text", "jsonb": "text", "uuid": "text", "char": "text", "oid": "bigint"}
+_STANDS_FOR: dict[str, DataType] = {"uuid": UUID(), "json": JSON(), "jsonb": JSONB()}
 # What a refused type can be cast to; any can be to text.
 _BETTER = {"money": "numeric"}
 _MOST_DIGITS = 38
@@ -81,6 +84,11 @@ def carried_schema(described: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(field.name, _arrow(field)) for field in described])
 
 
+def travels_as(field: pa.Field) -> DataType | None:
+    """Return what a described column is once it is exported: text may stand for more."""
+    return _STANDS_FOR.get(_name(field)) or declared_type(_arrow(field))
+
+
 def carried(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch of the exported query in the types of `carried_schema`."""
     import pyarrow as pa
@@ -96,12 +104,12 @@ def _exported(source: str, field: pa.Field) -> str:
     name = _name(field)
     if name in _ENDLESS:
         return _checked(source, f"isfinite({source})", field, spelt(field))
-    if name in _AS_IT_IS or (name == "numeric" and _fits_decimal(field)):
+    if name in _AS_IT_IS:
         return source
     if name in _AS_ANOTHER:
         return f"CAST({source} AS {_AS_ANOTHER[name]})"
     if name == "numeric" or _is_text(field.type):
-        # An enum is text by another name.
+        # The server writes a number out faster than the driver does. An enum is text as well.
         return f"CAST({source} AS text)"
     if (element := _element(field)) is not None:
         return _exported_array(source, field, element)

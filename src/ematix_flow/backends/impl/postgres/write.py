@@ -17,19 +17,20 @@ from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.backends.impl.postgres.parameters import counting
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging import (
-    batches,
     copying,
-    row_of_files,
+    definitions,
+    row_of_staged,
+    sent,
     shown_as,
 )
 from ematix_flow.backends.impl.postgres.staging_table import PostgresStagingTable, show
 from ematix_flow.errors import TargetError
-from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.ports import ActualColumn, StagedQuery, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
-    from adbc_driver_manager.dbapi import Connection
+    from ematix_flow.backends.impl.postgres.adbc import Connection
 
 _NOT_ALLOWED = "42501"
 # Two runs that create one thing at the same moment: one of them meets the other's catalog row.
@@ -71,21 +72,33 @@ class PostgresSession:
         Rows that lie here already are selected now.
         """
         if staged.query is not None:
-            name = quoted(relation, "postgres")
-            self._run(f"CREATE TEMP TABLE {name} AS {staged.query.sql}")
-            # The program joins it with the target: without statistics the plan would be a guess.
-            self._run(f"ANALYZE {name}")
+            self._select(staged.query, quoted(relation, "postgres"))
             return
         if staged.table is not None:
             show(self.database, staged.table, staged.rows, table, relation)
             return
-        rows = f"{relation}_rows"
-        named = partial(row_of_files, staged, table)
-        with copying(named), self.database.cursor() as cursor:
-            cursor.adbc_ingest(rows, batches(staged, table), mode="create", temporary=True)
+        name = f"{relation}_rows"
+        self._run(f"CREATE TEMP TABLE {quoted(name, 'postgres')} ({definitions(table)})")
+        named = partial(row_of_staged, staged, table)
+        with (
+            copying(named),
+            sent(staged, table) as stream,
+            self.database.cursor() as cursor,
+        ):
+            cursor.adbc_ingest(name, stream, mode="append", temporary=True)
         # PostgreSQL looks for a name among temporary tables first, so none of the user's is meant.
-        query = shown_as(table, f"pg_temp.{quoted(rows, 'postgres')}")
+        rows = f"pg_temp.{quoted(name, 'postgres')}"
+        # The program joins it with the target: without statistics the plan would be a guess.
+        self._run(f"ANALYZE {rows}")
+        query = shown_as(table, rows)
         self._run(f"CREATE TEMP VIEW {quoted(relation, 'postgres')} AS {query}")
+
+    def _select(self, query: StagedQuery, relation: str) -> None:
+        if query.is_settled:
+            self._run(f"CREATE TEMP VIEW {relation} AS {query.sql}")
+            return
+        self._run(f"CREATE TEMP TABLE {relation} AS {query.sql}")
+        self._run(f"ANALYZE {relation}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -68,7 +68,14 @@ def read_only(path: Path, failure: Failure) -> Iterator[sqlite3.Connection]:
     with (
         translating(path, failure),
         closing(
-            sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+            sqlite3.connect(
+                uri,
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,
+                # Whoever takes the rows may do so in a thread of its own, as DuckDB does.
+                check_same_thread=False,
+            )
         ) as database,
     ):
         add_functions(database)

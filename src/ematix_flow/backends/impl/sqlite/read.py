@@ -1,30 +1,33 @@
-"""Reading SQLite: the query runs in it, its result is spooled to Parquet for Spark."""
+"""Reading SQLite: the query runs in it."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.backends.files import FoundFiles
+from ematix_flow.backends.database_reader import DatabaseReader
 from ematix_flow.backends.impl.sqlite.database import read_only
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
 from ematix_flow.backends.in_memory import is_in_memory
 from ematix_flow.backends.tables import missing_table
-from ematix_flow.errors import NotSupported, SourceError
-from ematix_flow.ports import ActualColumn, SourceFacts
+from ematix_flow.errors import SourceError
+from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.sqlite_types import meaning_in_sqlite, told_by_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyarrow import RecordBatch, RecordBatchReader
 
-# Enough rows to fill a Parquet row group well, few enough to keep the driver small.
+# Enough rows to fill a Parquet row group well, few enough to keep this process small.
 _BATCH_ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class SqliteReader:
+class SqliteReader(DatabaseReader):
     """A SQLite database as a source."""
 
     path: Path
@@ -49,22 +52,29 @@ class SqliteReader:
                 for _, name, declared, *_ in _described(database, query)
             )
 
-    def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
-        """Refuse: a database runs the whole query itself."""
-        del spark, relation
-        raise NotSupported("sqlite runs the whole query itself")
-
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Run *query* and spool its result, so that the driver holds one batch at a time."""
-        spool = self.spool(query, scratch)
-        return spark.read.parquet(*FoundFiles(path=spool, files=(spool,)).paths(spark))
-
-    def spool(self, query: str, scratch: Path) -> Path:
-        """Run *query* and return its rows as a Parquet file."""
-        spool = scratch / "source.parquet"
+    def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
+        """Have SQLite analyse *query*; of most expressions, only the values tell a type."""
         with read_only(self.path, SourceError) as database:
-            _spool(database, query, spool)
-        return spool
+            return tuple(
+                ArrivingColumn(name=name, type=meaning_in_sqlite(told) if _tells(told) else None)
+                for name, told in _told(database, query)
+            )
+
+    @contextmanager
+    def batches(self, query: str, scratch: Path) -> Iterator[RecordBatchReader]:
+        """Run *query* and give its rows a batch at a time."""
+        import pyarrow as pa
+
+        del scratch
+        with read_only(self.path, SourceError) as database:
+            # One snapshot for the types and the rows: a writer in between changes neither.
+            database.execute("BEGIN")
+            names, kinds = _columns(database, query)
+            schema = pa.schema(
+                [(name, kind.arrow) for name, kind in zip(names, kinds, strict=True)]
+            )
+            rows = _fetched(database.execute(query), names, kinds)
+            yield pa.RecordBatchReader.from_batches(schema, rows)
 
 
 def _table_columns(
@@ -89,37 +99,42 @@ def _table_columns(
     raise missing_table(relation, path.name, [name for (name,) in known])
 
 
-def _spool(database: sqlite3.Connection, query: str, spool: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    # One snapshot for the types and the rows: a writer in between changes neither.
-    database.execute("BEGIN")
-    names, kinds = _columns(database, query)
-    schema = pa.schema([(name, kind.arrow) for name, kind in zip(names, kinds, strict=True)])
-    cursor = database.execute(query)
-    spool.parent.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetWriter(spool, schema) as writer:
-        while rows := cursor.fetchmany(_BATCH_ROWS):
-            writer.write_batch(to_arrow(rows, names, kinds))
+def _fetched(
+    cursor: sqlite3.Cursor, names: Sequence[str], kinds: Sequence[ReadAs]
+) -> Iterator[RecordBatch]:
+    while rows := cursor.fetchmany(_BATCH_ROWS):
+        yield to_arrow(rows, names, kinds)
 
 
 def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[ReadAs]]:
-    """Return names and types. Expressions have no declared type: their values are looked at."""
-    described = _described(database, query)
-    names = [row[1] for row in described]
-    untyped = [name for _, name, declared, *_ in described if not declared or declared == "NUM"]
-    storage: dict[str, set[str]] = {name: set() for name in names}
+    """Return names and types. Where no type is told, the values are looked at."""
+    told = _told(database, query)
+    untyped = [name for name, kind in told if not _tells(kind)]
+    storage: dict[str, set[str]] = {name: set() for name, _ in told}
     if untyped:
         typeof = ", ".join(f"typeof({quoted(name, 'sqlite')})" for name in untyped)
         for found in database.execute(f"SELECT DISTINCT {typeof} FROM _flow_query"):  # noqa: S608  # quoted names
             for name, kind in zip(untyped, found, strict=True):
                 storage[name].add(kind)
-    kinds = [
-        read_as("" if name in untyped else declared, storage[name])
+    kinds = [read_as(kind if _tells(kind) else "", storage[name]) for name, kind in told]
+    return [name for name, _ in told], kinds
+
+
+def _tells(declared: str) -> bool:
+    # NUM is what SQLite says of an expression that it takes for a number.
+    return bool(declared) and declared != "NUM"
+
+
+def _told(database: sqlite3.Connection, query: str) -> list[tuple[str, str]]:
+    """Return each column and its declared type, which a CAST in the query tells as well."""
+    described = _described(database, query)
+    if all(_tells(declared) for _, _, declared, *_ in described):
+        return [(name, declared) for _, name, declared, *_ in described]
+    texts = told_by_text(query)
+    return [
+        (name, declared if _tells(declared) else texts.get(name, ""))
         for _, name, declared, *_ in described
     ]
-    return names, kinds
 
 
 def _described(database: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ematix_flow.backends.impl.sqlite.database import is_there, read_only, read_write
 from ematix_flow.backends.impl.sqlite.types import to_sqlite
+from ematix_flow.backends.staged import staged_batches
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
-
-_BATCH_ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class SqliteSession:
         return self.database.execute(sql, tuple(parameters)).fetchall()
 
     def show_staging(self, staged: StagedRows, table: Table, relation: str) -> None:
-        """Load the staged files into a temporary table: the long part, before any lock is held.
+        """Load the rows into a temporary table: the long part, before any lock is held.
 
         Rows that lie here already are selected now.
         """
@@ -59,16 +58,11 @@ class SqliteSession:
         if staged.query is not None:
             self.database.execute(f"INSERT INTO {staging} {staged.query.sql}")
             return
-        import pyarrow.parquet as pq
-
         marks = ", ".join("?" for _ in names)
         insert = f"INSERT INTO {staging} VALUES ({marks})"  # noqa: S608  # quoted
         with self.transaction(begin="BEGIN"):
-            for file in staged.files:
-                # 96-bit timestamps reach further than nanoseconds can count.
-                opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-                for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-                    self.database.executemany(insert, to_sqlite(batch, table))
+            for batch in staged_batches(staged, names):
+                self.database.executemany(insert, to_sqlite(batch, table))
 
     @contextmanager
     def transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:

@@ -1,0 +1,59 @@
+"""Staged rows on their way into a target that loads them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ematix_flow.ports import StagedRows
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, RecordBatchReader, Schema
+
+_BATCH_ROWS = 50_000
+
+
+def staged_batches(staged: StagedRows, names: Sequence[str]) -> Iterator[RecordBatch]:
+    """Give the columns *names* of the rows, a batch at a time: from files, or as they arrive."""
+    wanted = list(names)
+    arriving = _in_files(staged.files, wanted) if staged.batches is None else staged.batches
+    for batch in arriving:
+        if batch.num_rows:
+            yield batch.select(wanted)
+
+
+def _in_files(files: Sequence[Path], names: list[str]) -> Iterator[RecordBatch]:
+    import pyarrow.parquet as pq
+
+    for file in files:
+        # 96-bit timestamps reach further than nanoseconds can count.
+        opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+        yield from opened.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+
+
+@contextmanager
+def streamed(batches: Iterator[RecordBatch], schema: Schema) -> Iterator[RecordBatchReader]:
+    """Give *batches* to a driver that tells only the text of what goes wrong while it takes them.
+
+    What is raised in the end is the error itself.
+    """
+    import pyarrow as pa
+
+    failure: Exception | None = None
+
+    def given() -> Iterator[RecordBatch]:
+        nonlocal failure
+        try:
+            yield from batches
+        except Exception as error:
+            failure = error
+            raise
+
+    try:
+        yield pa.RecordBatchReader.from_batches(schema, given())
+    except Exception:
+        if failure is not None:
+            raise failure from None
+        raise

@@ -1,0 +1,98 @@
+"""Loading straight from one database into another: this process carries the rows, as Arrow.
+
+They arrive in a table that only the committing session sees, as they left the source. From there
+on everything is as if the query had run in the target's own database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ematix_flow.plan.steps import Carry, SelectInTarget
+from ematix_flow.plan.without_spark import BUILT, PlainLoad
+from ematix_flow.ports import ActualColumn, ArrivingColumn, StateReader
+from ematix_flow.spec.table import Column, Table, TableName
+from ematix_flow.spec.types import Bytes, Text
+from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
+from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.in_database import Unproven, selection
+from ematix_flow.sqltext.type_names import held_columns
+
+
+def carried_directly(
+    load: PlainLoad, dialect: str, state: StateReader
+) -> tuple[Carry, SelectInTarget]:
+    """Return the steps that carry the rows and select from them; Unproven where Spark must.
+
+    :param dialect: The SQL of the target.
+    """
+    read, commit, contract = load.read, load.commit, load.validate.contract
+    if dialect not in BUILT:
+        raise Unproven(f"judging rows in {dialect} is not built yet")
+    arriving = state.arriving(read.connection, read.query)
+    if arriving is None:
+        raise Unproven(f"only Spark reads {read.connection}")
+    load.require_exact_window([(each.name, each.type) for each in arriving])
+    relation = f"{commit.program.staging}_carried"
+    table = _table(arriving, load, relation, dialect)
+    described = [
+        ActualColumn(name=column.name, type=held.type_name, nullable=True)
+        for column, held in zip(table.columns, held_columns(table, dialect), strict=True)
+    ]
+    name = quoted(relation, grammar_of(dialect))
+    stand_in = _stand_in(described, grammar_of(dialect))
+
+    def describe(query: str) -> tuple[ActualColumn, ...]:
+        # The table is not there yet, but what the database would say of its columns can be asked.
+        asked = f"WITH {name} AS ({stand_in}) {query}"
+        return state.describe_alone(commit.connection, asked)
+
+    wanted = load.wanted(f"SELECT * FROM {name}", dialect)  # noqa: S608  # quoted
+    chosen = selection(wanted, contract, described, describe)
+    return (
+        Carry(connection=commit.connection, read=read, table=table, relation=relation),
+        SelectInTarget(
+            connection=commit.connection,
+            read=read,
+            selection=chosen,
+            contract=contract,
+            is_settled=True,
+        ),
+    )
+
+
+def _table(
+    arriving: Sequence[ArrivingColumn], load: PlainLoad, relation: str, dialect: str
+) -> Table:
+    """Return the rows as they arrive, under the query's names, which are told apart by case too."""
+    if len({each.name.casefold() for each in arriving}) < len(arriving):
+        raise Unproven("the query returns a column twice")
+    wanted = load.wanted("", dialect)
+    renamed = dict(wanted.column_map)
+    keys = {name.casefold() for name in (*load.commit.layout.keys, *wanted.table.key_columns)}
+    columns = []
+    for each in arriving:
+        if each.type is None:
+            raise Unproven(f"{each.name} is of no type that is known before it is read")
+        # What names a row in a message is no key in MySQL, which limits those.
+        names_rows = renamed.get(each.name, each.name).casefold() in keys
+        limited = is_mysql(dialect) and isinstance(each.type, Text | Bytes)
+        columns.append(
+            Column(
+                name=each.name,
+                type=each.type,
+                nullable=True,
+                natural_key=names_rows and not limited,
+            )
+        )
+    return Table(
+        name=TableName(name=relation), columns=tuple(columns), location=load.pipeline.location
+    )
+
+
+def _stand_in(columns: Sequence[ActualColumn], grammar: str) -> str:
+    """Return a query of the same columns that needs no table."""
+    listed = ", ".join(
+        f"CAST(NULL AS {each.type}) AS {quoted(each.name, grammar)}" for each in columns
+    )
+    return f"SELECT {listed}"

@@ -1,0 +1,258 @@
+"""Rows that this process carries from one database into another: as if Spark had done it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ematix_flow.errors import ContractError, PlanError, SourceError
+from tests.backends.places import Places
+from tests.backends.test_paths import (
+    DAYS,
+    GIVEN,
+    GIVEN_ROWS,
+    IN_ORDER,
+    KINDS,
+    SCENARIOS,
+    TEXT_OF,
+    DayClock,
+    columns_of,
+    execute,
+    spark,  # noqa: F401  # a fixture
+    write_day,
+)
+
+TABLE = """
+@ematix.table
+class {name}:
+    id: {key}
+    name: {text}
+    label: String[8] | None
+    amount: Numeric[12, 2] | None
+    n: BigInt | None
+    flag: Boolean | None
+    day: Date | None
+    wall: Timestamp | None
+    seen: TimestampTZ | None
+    ratio: Double | None
+
+@ematix.pipeline(
+    target={name}, source_connection="db", target_connection="out",
+    column_map={{"code": "label"}}, force_path="{path}", {options}
+)
+def load_{name}():
+    return "{query}"
+"""
+PATHS = ("direct", "spark")
+NAMES = ("sqlite", "duckdb", "postgres", "mysql")
+
+
+def scenarios_of(source: str, target: str) -> tuple[str, ...]:
+    """Every pair gets some; every source and every target gets them all."""
+    names, first = list(SCENARIOS), NAMES.index(source) + NAMES.index(target)
+    return tuple(names[(first + step) % len(names)] for step in (0, 2, 4))
+
+
+def declared(places: Places, pair: tuple[str, str], scenario: str, clock: DayClock, session):
+    source, target = pair
+    more, options = SCENARIOS[scenario]
+    tables = "".join(
+        TABLE.format(
+            name=f"by_{path}",
+            path=path,
+            options=options,
+            query=GIVEN.format(more=more),
+            # No marker is proven there.
+            text="Text | None" if target == "mysql" else "Annotated[Text | None, trim()]",
+            key="BigInt" if 'mode="append"' in options else "Annotated[BigInt, pk()]",
+        )
+        for path in PATHS
+    )
+    places.project.declare(places.declare("db", source) + places.declare("out", target) + tables)
+    return places.project.flow(environ=places.environ(), clock=clock, session=session)
+
+
+def held(places: Places, table: str) -> list[tuple[object, ...]]:
+    """All that the table holds, but for what says which run wrote it."""
+    names = columns_of(places, table, "out")
+    kept = [at for at, name in enumerate(names) if name not in ("_loaded_at", "_batch_id")]
+    found = places.rows("out", f"SELECT * FROM {table}")
+    return sorted((tuple(row[at] for at in kept) for row in found), key=repr)
+
+
+@pytest.mark.parametrize("target", KINDS)
+@pytest.mark.parametrize("source", KINDS)
+@pytest.mark.parametrize("turn", range(3))
+def test_both_paths_give_the_same_table(places, spark, source, target, turn):  # noqa: F811
+    scenario = scenarios_of(source, target)[turn]
+    clock = DayClock()
+    days = DAYS if scenario in IN_ORDER else DAYS[:2]
+    for number, rows in enumerate(days):
+        write_day(places, source, rows, first=not number)
+        flow = declared(places, (source, target), scenario, clock, spark)
+        counts = []
+        for path in PATHS:
+            result = flow.run(f"load_by_{path}")
+            assert result.path == path
+            counts.append((result.rows, result.watermark))
+        assert counts[0] == counts[1]
+        assert held(places, "by_direct") == held(places, "by_spark")
+        clock.next_day()
+    assert held(places, "by_direct")
+
+
+BAD = """
+@ematix.table
+class Checked:
+    id: Annotated[BigInt, pk()]
+    small: SmallInt | None
+    code: String[3]
+
+@ematix.pipeline(
+    target=Checked, mode="merge", sequence_by="version", apply_as_deletes="gone",
+    source_connection="db", target_connection="out", force_path="{path}",
+)
+def load():
+    return "SELECT id, small, code, version, gone FROM given"
+"""
+
+
+@pytest.mark.parametrize("target", KINDS)
+def test_both_paths_refuse_the_same_rows_in_the_same_words(places, spark, target):  # noqa: F811
+    rows = ", ".join(GIVEN_ROWS).format(t="TRUE", f="FALSE")
+    columns = f"id BIGINT, small INTEGER, code {TEXT_OF['duckdb']}, version BIGINT, gone BOOLEAN"
+    statements = [f"CREATE TABLE given ({columns})", f"INSERT INTO given VALUES {rows}"]
+    execute(places, "duckdb", statements)
+    told = []
+    for path in PATHS:
+        connections = places.declare("db", "duckdb") + places.declare("out", target)
+        places.project.declare(connections + BAD.format(path=path))
+        flow = places.project.flow(environ=places.environ(), session=spark)
+        with pytest.raises(ContractError) as caught:
+            flow.run("load")
+        error = caught.value
+        assert error.details is not None
+        told.append((error.what, sorted(error.details.splitlines())))
+    assert told[0] == told[1]
+    assert told[0][0].startswith("5 of 7 rows break the declaration of checked")
+
+
+PLAIN = """
+@ematix.table
+class Copied:
+    id: Annotated[BigInt, pk()]
+    words: Text | None
+    ratio: Double | None
+
+@ematix.pipeline(
+    target=Copied, mode="merge", source_connection="db", target_connection="out", {options}
+)
+def load():
+    return "{query}"
+"""
+
+
+def plain(places: Places, source: str, target: str, query: str, options: str = "", **environ: str):
+    project = PLAIN.format(query=query, options=options)
+    places.project.declare(places.declare("db", source) + places.declare("out", target) + project)
+    environ = {"EMATIX_FLOW_DIRECT_UP_TO": "1 GB", **environ}
+    return places.project.flow(environ={**places.environ(), **environ})
+
+
+ODD = "CREATE TABLE odd (id BIGINT, words TEXT, ratio DOUBLE)"
+ALL_OF_IT = "SELECT id, words, ratio FROM odd"
+CANNOT = {
+    "postgres": ("(7, 'a' || chr(0), 1.0)", "words holds a NUL character", "id=7"),
+    "mysql": ("(7, 'a', 'inf')", "ratio is no finite number: inf", "id=7"),
+    "sqlite": ("(7, 'a', 'nan')", "ratio is NaN, which SQLite would silently store", "id=7"),
+}
+
+
+@pytest.mark.parametrize("target", [each for each in KINDS if each != "duckdb"])
+def test_a_value_that_the_target_cannot_hold_is_told_with_its_row(places, target):
+    row, what, key = CANNOT[target]
+    rows = f"INSERT INTO odd SELECT range, 'fine', 0.5 FROM range(6) UNION ALL VALUES {row}"
+    execute(places, "duckdb", [ODD, rows])
+    flow = plain(places, "duckdb", target, ALL_OF_IT)
+    with pytest.raises(ContractError) as caught:
+        flow.run("load")
+    assert what in str(caught.value)
+    assert key in str(caught.value)
+    assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
+
+
+@pytest.mark.parametrize("target", KINDS)
+@pytest.mark.parametrize("source", KINDS)
+def test_no_rows_are_no_trouble(places, source, target):
+    execute(places, source, [ODD.replace("DOUBLE", "DOUBLE PRECISION")])
+    flow = plain(places, source, target, ALL_OF_IT)
+    result = flow.run("load")
+    assert (result.path, result.rows.read, result.rows.inserted) == ("direct", 0, 0)
+
+
+@pytest.mark.services
+def test_a_failure_of_the_source_is_not_told_as_the_targets(places):
+    execute(places, "postgres", [ODD.replace("DOUBLE", "float8")])
+    execute(places, "postgres", ["INSERT INTO odd SELECT n, 'a', n FROM generate_series(0, 9) n"])
+    flow = plain(
+        places, "postgres", "postgres", "SELECT id, words, 1 / (ratio - 5) AS ratio FROM odd"
+    )
+    with pytest.raises(SourceError, match="division by zero"):
+        flow.run("load")
+    assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
+
+
+def test_what_is_more_than_the_limit_goes_through_spark(places):
+    execute(places, "sqlite", [ODD])
+    flow = plain(places, "sqlite", "duckdb", ALL_OF_IT, EMATIX_FLOW_DIRECT_UP_TO="1 kB")
+    plan = flow.plan("load")
+    assert plan.path.value == "spark"
+    assert plan.path_why.endswith("bytes is more than direct_up_to")
+    forced = plain(
+        places, "sqlite", "duckdb", ALL_OF_IT, 'force_path="direct"', EMATIX_FLOW_DIRECT_UP_TO="0"
+    )
+    assert forced.plan("load").path.value == "direct"
+
+
+def test_an_expression_of_sqlite_is_read_by_spark_unless_its_type_is_told(places):
+    execute(places, "sqlite", [ODD])
+    query = "SELECT id, upper(words) AS words, ratio FROM odd"
+    why = "words is of no type that is known before it is read"
+    with pytest.raises(PlanError, match=why):
+        plain(places, "sqlite", "duckdb", query, 'force_path="direct"').plan("load")
+    told = "SELECT id, CAST(upper(words) AS TEXT) AS words, ratio FROM odd"
+    assert plain(places, "sqlite", "duckdb", told).plan("load").path.value == "direct"
+
+
+NO_SPARK = """
+import sys
+from ematix_flow.api import Flow
+result = Flow.open(".").run("load")
+assert (result.path, result.rows.inserted) == ("direct", 2), result
+assert not {"pyspark", "py4j"} & set(sys.modules)
+"""
+
+
+def test_such_a_run_loads_no_spark(places):
+    execute(places, "sqlite", [ODD, "INSERT INTO odd VALUES (1, 'a', 0.5), (2, NULL, NULL)"])
+    plain(places, "sqlite", "duckdb", ALL_OF_IT)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_SPARK],
+        cwd=places.project.path,
+        env={**places.environ(), "EMATIX_FLOW_DIRECT_UP_TO": "1 GB"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_dry_run_counts_and_leaves_nothing(places):
+    execute(places, "sqlite", [ODD, "INSERT INTO odd VALUES (1, 'a', 0.5), (2, NULL, NULL)"])
+    flow = plain(places, "sqlite", "duckdb", ALL_OF_IT)
+    told = flow.dry_run("load")
+    assert (told.path, told.rows.inserted) == ("direct", 2)
+    assert not (places.project.path / "out.db").exists()
