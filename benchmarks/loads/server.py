@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 from psycopg import sql
 from tests.services.home import Home
 from tests.services.postgres import Postgres
-from tests.services.supervisor import Supervisor
+from tests.services.supervisor import InUse, Supervisor
 
 PREFIX = "load_bench"
 # What can make one server faster than another, for the page.
@@ -31,10 +31,18 @@ TOLD = (
 
 @contextmanager
 def leased() -> Iterator[Server]:
-    """Start the server of the tests, or take the one that is up, and hold it."""
+    """Hold the server of the tests: the one that is up, or a new one, which ends with this."""
     home = Home.from_environment()
-    with Supervisor(home).lease(Postgres(home)) as running:
-        yield Server(running.facts["dsn"])
+    supervisor, service = Supervisor(home), Postgres(home)
+    was_up = supervisor.status(service) is not None
+    try:
+        with supervisor.lease(service) as running:
+            yield Server(running.facts["dsn"])
+    finally:
+        if not was_up:
+            # Tests that came meanwhile keep it.
+            with suppress(InUse):
+                supervisor.stop(service)
 
 
 class Server:

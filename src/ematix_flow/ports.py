@@ -5,7 +5,7 @@ A stage knows these protocols, never a backend: `api` hands in who plays them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,13 +205,14 @@ class StagedTable:
     Each row says in its column `_flow_task` who put it there. A task that was tried twice may have
     left its rows twice, so only those of *tasks*, whose attempts won, count.
 
+    :param tasks: None where there was one sender, which was not tried again.
     :param broken: How many rows stop the load; these and those set aside are not in the table.
     :param samples: Some of them.
     :param aside: Files with the rows that are to be set aside.
     """
 
     name: str
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] | None
     broken: int = 0
     samples: tuple[BrokenRow, ...] = ()
     aside: tuple[Path, ...] = ()
@@ -284,6 +285,22 @@ class StagingTable(Protocol):
 
     def drop(self) -> None:
         """Remove it, if it is there."""
+        ...
+
+
+@runtime_checkable
+class PassesRows(StagingTable, Protocol):
+    """What a staging table can do beside being one: be filled by a server of its own kind."""
+
+    def passes_from(self, reader: Reader) -> bool:
+        """Tell whether it can, from this reader's server."""
+        ...
+
+    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedRows:
+        """Run *query* there and fill the table with its rows.
+
+        :param tell: Told how many bytes have passed.
+        """
         ...
 
 

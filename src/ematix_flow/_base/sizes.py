@@ -18,3 +18,17 @@ def bytes_of(text: str) -> int | None:
     if found is None:
         return None
     return int(float(found["amount"]) * _UNITS[found["unit"].upper()])
+
+
+def shown_bytes(count: int) -> str:
+    """Return a size people read.
+
+    >>> shown_bytes(3 * 1024 * 1024)
+    '3 MiB'
+    """
+    amount = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"

@@ -11,12 +11,13 @@ from typing import Protocol, assert_never
 
 from ematix_flow._base.clock import SystemClock
 from ematix_flow._base.redact import redact
+from ematix_flow._base.sizes import shown_bytes
 from ematix_flow.cli.output import Output
 from ematix_flow.observe.events import (
+    BytesCarried,
     Event,
     Noticed,
     Observer,
-    RowsCarried,
     RunEnded,
     RunStarted,
     StepEnded,
@@ -28,7 +29,7 @@ from ematix_flow.observe.events import (
 # A log is read later: progress is told when it moved, and no more often than this.
 _SECONDS_BETWEEN_LINES = 10.0
 
-_Progress = TasksProgressed | RowsCarried
+_Progress = TasksProgressed | BytesCarried
 
 
 class Stopwatch(Protocol):
@@ -87,7 +88,7 @@ def _terminal() -> Iterator[Observer]:
                     case TasksProgressed(done=done, total=total) if current is not None:
                         note = _amount(event)
                         progress.update(current, completed=done, total=total, note=note)
-                    case RowsCarried() if current is not None:
+                    case BytesCarried() if current is not None:
                         progress.update(current, note=_amount(event))
                     case StepEnded() | RunStarted():
                         pass
@@ -151,7 +152,7 @@ def _line(event: Event) -> str:
         case TasksProgressed(pipeline=pipeline, step=step, eta_seconds=eta):
             remaining = f", about {eta:.0f} s to go" if eta is not None else ""
             return f"{pipeline}: {step}: {_amount(event)}{remaining}"
-        case RowsCarried(pipeline=pipeline, step=step):
+        case BytesCarried(pipeline=pipeline, step=step):
             return f"{pipeline}: {step}: {_amount(event)}"
         case StepEnded(pipeline=pipeline, step=step, seconds=seconds, rows=rows):
             counted = f", {rows:,} rows" if rows is not None else ""
@@ -166,8 +167,8 @@ def _line(event: Event) -> str:
 
 def _amount(event: _Progress) -> str:
     match event:
-        case RowsCarried(rows=rows):
-            return f"{rows:,} rows"
+        case BytesCarried(bytes=count):
+            return f"{shown_bytes(count)} carried"
         case TasksProgressed(done=done, total=total, stages=stages):
             many = {0: "", 1: " in 1 stage"}.get(stages, f" in {stages} stages")
             return f"{done} of {total} tasks{many}"

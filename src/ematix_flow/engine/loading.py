@@ -15,20 +15,24 @@ from ematix_flow.engine.outcome import succeeded
 from ematix_flow.engine.progress import StageProgress, watch
 from ematix_flow.engine.spark_errors import translating
 from ematix_flow.engine.step_times import StepTimes
-from ematix_flow.observe.events import Noticed, RowsCarried, TasksProgressed
+from ematix_flow.observe.events import BytesCarried, Noticed, TasksProgressed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import Carry, Commit, SelectInTarget, Stage, Step
 from ematix_flow.ports import (
+    PassesRows,
+    Reader,
     ReadsWithoutSpark,
     StagedQuery,
     StagedRows,
+    StagesInTable,
     StagingTable,
     Target,
     TargetSession,
 )
 from ematix_flow.record.run import TargetOutcome, Window
 from ematix_flow.spec.counts import RowCounts
+from ematix_flow.spec.table import Table
 from ematix_flow.write.carry import carry
 from ematix_flow.write.commit import Attempt, commit
 from ematix_flow.write.quarantine import set_aside
@@ -73,7 +77,8 @@ class Loading:
                     case Stage():
                         self.ports.require_lease()
                         with self.times.of(step.name, describe(step)), translating():
-                            table = held.enter_context(self._staging_table())
+                            rows = self.target.commit.layout.staging
+                            table = held.enter_context(self._staging_table(rows))
                             staged = self._stage(table)
                     case Carry():
                         self.ports.require_lease()
@@ -110,22 +115,35 @@ class Loading:
     def _carry(self, step: Carry, held: ExitStack) -> None:
         """Carry the rows into the session that will commit them, and keep it open."""
         reader = self.ports.reader(step.read.connection)
-        assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
-        self._session = held.enter_context(self._committed_to(step.connection).open())
-        rows = carry(step, reader, self._session, self.scratch, self._carried)
+        target = self._committed_to(step.connection)
+        self._session = held.enter_context(target.open())
+        if _passes(target, step, reader):
+            rows = self._pass_rows(step, reader, held)
+        else:
+            assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
+            rows = carry(step, reader, self._session, self.scratch, self._carried)
         self.times.rows = RowCounts(read=rows)
 
-    def _carried(self, rows: int) -> None:
-        self.ports.observer(RowsCarried(pipeline=self.plan.pipeline, step="carry", rows=rows))
+    def _pass_rows(self, step: Carry, reader: Reader, held: ExitStack) -> int:
+        """Let one server fill a table of the other, and show it to the session."""
+        table = held.enter_context(self._staging_table(step.table))
+        assert isinstance(table, PassesRows)
+        assert self._session is not None
+        staged = table.pass_rows(reader, step.read.query, self._carried)
+        self._session.show_staging(staged, step.table, step.relation)
+        return staged.rows
+
+    def _carried(self, count: int) -> None:
+        self.ports.observer(BytesCarried(pipeline=self.plan.pipeline, step="carry", bytes=count))
 
     def _committed_to(self, connection: str) -> Target:
         return (self.ports.commits_to or self.ports.target)(connection)
 
-    def _staging_table(self) -> AbstractContextManager[StagingTable | None]:
+    def _staging_table(self, rows: Table) -> AbstractContextManager[StagingTable | None]:
         into = self.target.commit
         return staging_table(
             self.ports.target(into.connection),
-            into.layout.staging,
+            rows,
             pipeline=self.plan.pipeline,
             name=into.target,
             run_id=self.run_id,
@@ -166,6 +184,14 @@ class Loading:
                 eta_seconds=elapsed / done * left if done else None,
             )
         )
+
+
+def _passes(target: Target, step: Carry, reader: Reader) -> bool:
+    """Tell whether the source's server can fill a table of the target's."""
+    if not isinstance(target, StagesInTable):
+        return False
+    table = target.staging_table(step.relation, step.table)
+    return isinstance(table, PassesRows) and table.passes_from(reader)
 
 
 @dataclass(frozen=True, slots=True)

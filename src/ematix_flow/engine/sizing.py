@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ematix_flow._base.sizes import shown_bytes
 from ematix_flow.engine.choice import EngineKind
 from ematix_flow.engine.machine import GIB, Machine
 
@@ -154,12 +155,12 @@ def _shuffle_partitions(machine: Machine, input_bytes: int | None, engine: Engin
         return Setting(key, str(count), f"input size unknown, {_cores(machine.cores)}")
     wanted = -(-input_bytes // _PARTITION_BYTES)
     count = min(max(wanted, least), _MOST_PARTITIONS)
-    reason = f"one per {_bytes(_PARTITION_BYTES)} of the {_bytes(input_bytes)} input"
+    reason = f"one per {shown_bytes(_PARTITION_BYTES)} of the {shown_bytes(input_bytes)} input"
     if count == least:
         floor = f"a cluster's {least}" if least == _CLUSTER_PARTITIONS else _cores(least)
-        reason = f"input is {_bytes(input_bytes)}, at least {floor}"
+        reason = f"input is {shown_bytes(input_bytes)}, at least {floor}"
     elif count == _MOST_PARTITIONS:
-        reason = f"input is {_bytes(input_bytes)}, at most {_MOST_PARTITIONS}"
+        reason = f"input is {shown_bytes(input_bytes)}, at most {_MOST_PARTITIONS}"
     return Setting(key, str(count), reason)
 
 
@@ -174,23 +175,23 @@ def _broadcast_limit(machine: Machine, input_bytes: int | None) -> Setting:
         limit = min(most, _GUESSED_BROADCAST)
         return Setting(key, str(limit), "input size unknown")
     limit = min(max(input_bytes // 2, _SMALLEST_BROADCAST), most)
-    reason = f"half of the {_bytes(input_bytes)} input"
+    reason = f"half of the {shown_bytes(input_bytes)} input"
     if limit == most:
         reason = "1/64 of the driver's memory" if most > _SMALLEST_BROADCAST else "a small heap"
     elif limit == _SMALLEST_BROADCAST:
-        reason = f"input is {_bytes(input_bytes)}"
+        reason = f"input is {shown_bytes(input_bytes)}"
     return Setting(key, str(limit), reason)
 
 
 def _driver(machine: Machine, engine: EngineKind) -> list[Setting]:
     heap = _heap(machine)
-    why = f"half of {_bytes(machine.memory_bytes)}; the rest is for Python and file caches"
+    why = f"half of {shown_bytes(machine.memory_bytes)}; the rest is for Python and file caches"
     if engine == "master":
         heap, why = min(heap, 4 * GIB), "the work happens on the cluster"
     elif heap == _LARGEST_HEAP:
         why = "above 31 GiB a JVM's pointers grow"
     elif heap == _SMALLEST_HEAP:
-        why = f"the least Spark works with; this machine has {_bytes(machine.memory_bytes)}"
+        why = f"the least Spark works with; this machine has {shown_bytes(machine.memory_bytes)}"
     return [
         Setting("spark.driver.memory", f"{heap // MIB}m", why),
         Setting(
@@ -218,17 +219,3 @@ def _heap(machine: Machine) -> int:
 
 def _cores(count: int) -> str:
     return f"{count} core" if count == 1 else f"{count} cores"
-
-
-def _bytes(count: int) -> str:
-    """Return a size people read.
-
-    >>> _bytes(3 * 1024 * 1024)
-    '3 MiB'
-    """
-    amount = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} TiB"

@@ -36,12 +36,12 @@ class TasksProgressed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowsCarried:
+class BytesCarried:
     """More rows have arrived in the current step; how many will come, nobody knows."""
 
     pipeline: str
     step: str
-    rows: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Noticed:
     text: str
 
 
-Event = RunStarted | StepStarted | TasksProgressed | RowsCarried | StepEnded | RunEnded | Noticed
+Event = RunStarted | StepStarted | TasksProgressed | BytesCarried | StepEnded | RunEnded | Noticed
 
 
 class Observer(Protocol):

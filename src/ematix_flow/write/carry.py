@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.errors import SourceError
 from ematix_flow.plan.steps import Carry
 from ematix_flow.ports import ReadsWithoutSpark, StagedRows, TargetSession
+from ematix_flow.spec.altered import altered
 from ematix_flow.spec.arrow_type import arrow_type
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ Progress = Callable[[int], None]
 def carry(
     step: Carry, reader: ReadsWithoutSpark, session: TargetSession, scratch: Path, tell: Progress
 ) -> int:
-    """Carry all rows of the query and return how many there were.
+    """Carry all rows of the query, as Arrow, and return how many there were.
 
-    :param tell: Told the rows so far, now and then.
+    :param tell: Told how many bytes have arrived.
     """
     import pyarrow as pa
 
@@ -54,6 +54,7 @@ class _Passing:
     rows: RecordBatchReader
     tell: Progress
     counted: int = 0
+    bytes: int = 0
     failure: Exception | None = None
 
     def batches(self) -> Iterator[RecordBatch]:
@@ -61,7 +62,8 @@ class _Passing:
             for batch in self.rows:
                 yield batch
                 self.counted += batch.num_rows
-                self.tell(self.counted)
+                self.bytes += batch.nbytes
+                self.tell(self.bytes)
         except Exception as error:
             self.failure = error
             raise
@@ -76,9 +78,4 @@ def _require_as_planned(found: Schema, step: Carry) -> None:
         kind = arrow_type(column.type)
         place = found.get_field_index(column.name)
         if place < 0 or found.field(place).type not in (kind, *smaller.get(kind, ())):
-            seen = "is missing" if place < 0 else f"is {found.field(place).type}"
-            raise SourceError(
-                f"column {column.name!r} of the query {seen}, but was {column.type} when the run "
-                "was planned; nothing was written",
-                hint="was a table altered meanwhile? run again",
-            )
+            raise altered(column, None if place < 0 else found.field(place).type)

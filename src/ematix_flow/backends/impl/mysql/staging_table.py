@@ -104,7 +104,7 @@ def show(database: Connection, staged: StagedTable, rows: int, table: Table, rel
     must be there.
     """
     name = quoted(staged.name, "mysql")
-    tasks = ", ".join(exp.Literal.string(task).sql(dialect="mysql") for task in staged.tasks)
+    tasks = ", ".join(exp.Literal.string(task).sql(dialect="mysql") for task in staged.tasks or ())
     won = f"{_TASK.name} IN ({tasks})" if tasks else "FALSE"
     [(found,)] = fetch(database, f"SELECT COUNT(*) FROM {name} WHERE {won}")  # noqa: S608  # quoted
     if found != rows:

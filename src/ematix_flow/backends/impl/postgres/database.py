@@ -57,13 +57,18 @@ def opened(
     """
     built_in = built_in or issubclass(failure, TargetError)
     with translating(server, failure), closing(_connect(server, built_in=built_in)) as database:
-        mode = {"default_transaction_read_only": "on"} if read_only else {}
-        chosen = {**_ALWAYS, **settings, **mode}
+        chosen = session_settings(settings, read_only=read_only)
         calls = ", ".join(
             f"set_config('{name}', '{value}', false)" for name, value in chosen.items()
         )
         fetch(database, f"SELECT {calls}")
         yield database
+
+
+def session_settings(settings: dict[str, str], *, read_only: bool) -> dict[str, str]:
+    """Return what a session of ours is set to."""
+    mode = {"default_transaction_read_only": "on"} if read_only else {}
+    return {**_ALWAYS, **settings, **mode}
 
 
 def fetch(

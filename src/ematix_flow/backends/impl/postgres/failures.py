@@ -60,6 +60,15 @@ _ON_WRITING: dict[str, tuple[str, str | None]] = {
 }
 
 
+class ServerError(Exception):
+    """What PostgreSQL says, heard through another driver than ADBC's."""
+
+    def __init__(self, what: str, fields: Mapping[str, str | None]) -> None:
+        """Keep the *fields* as `diagnosis` returns them."""
+        super().__init__(what)
+        self.details = [(name, text.encode()) for name, text in fields.items() if text]
+
+
 @contextmanager
 def translating(server: Server, failure: Failure, query: str | None = None) -> Iterator[None]:
     """Turn the driver's errors into ours.
@@ -73,7 +82,8 @@ def translating(server: Server, failure: Failure, query: str | None = None) -> I
     except Exception as error:
         if str(error).startswith("[libpq]"):
             raise _while_streaming(_words(error), server, failure) from error
-        if not type(error).__module__.startswith("adbc_driver_manager"):
+        theirs = type(error).__module__.startswith("adbc_driver_manager")
+        if not theirs and not isinstance(error, ServerError):
             raise
         if _NOT_CONNECTED in str(error):
             raise _not_connected(str(error), server, failure) from error

@@ -20,9 +20,17 @@ from ematix_flow.backends.impl.postgres.failures import translating
 from ematix_flow.backends.impl.postgres.range_task import HOLDING, RangeTask, take_snapshot
 from ematix_flow.backends.impl.postgres.ranges import ranged
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.impl.postgres.types import carried_schema, spelt, travels_as
+from ematix_flow.backends.impl.postgres.staging import column_type
+from ematix_flow.backends.impl.postgres.types import (
+    carried_schema,
+    passed_query,
+    spelt,
+    travels_as,
+)
 from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
+from ematix_flow.spec.altered import altered
+from ematix_flow.spec.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,6 +99,16 @@ class PostgresReader(DatabaseReader):
             held.push(opening.pop_all())
         task = RangeTask(server=self.server, query=parts, snapshot=snapshot, described=described)
         return _in_tasks(spark, task)
+
+    def passing(self, query: str, table: Table) -> str:
+        """Return the query that gives the columns of *table* in the types of its staging."""
+        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+            described = self._described(database, query)
+        found = {field.name: travels_as(field) for field in described}
+        for column in table.columns:
+            if found.get(column.name) != column.type:
+                raise altered(column, found.get(column.name))
+        return passed_query(query, described, [column_type(each.type) for each in table.columns])
 
     def _described(self, database: Connection, query: str) -> pa.Schema:
         # Prepared as it stands, so that the place of an error is a place in the user's text.

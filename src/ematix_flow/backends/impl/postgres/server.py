@@ -8,7 +8,7 @@ from ematix_flow.connections.model import PostgresConnection
 
 # A host that swallows packets would otherwise be waited for until the kernel gives up: minutes
 # while connecting, two hours while a statement runs.
-_PATIENCE = {
+PATIENCE = {
     "connect_timeout": 10,
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -32,7 +32,7 @@ class Server:
     def of(cls, connection: PostgresConnection) -> Server:
         """Return where a resolved *connection* leads to."""
         dsn, host = connection.dsn, connection.host
-        for name, value in _PATIENCE.items():
+        for name, value in PATIENCE.items():
             if name not in connection.parameters:
                 dsn += f"{'&' if '?' in dsn else '?'}{name}={value}"
         return cls(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.failures import ServerError, diagnosis
 from ematix_flow.backends.impl.postgres.uuids import UUID_BYTES, uuid_bytes
 from ematix_flow.backends.staged import staged_batches, streamed
 from ematix_flow.errors import ContractError
@@ -110,7 +110,7 @@ def copying(row: Callable[[int], str]) -> Iterator[None]:
 
     try:
         yield
-    except adbc_driver_manager.Error as error:
+    except (adbc_driver_manager.Error, ServerError) as error:
         told = diagnosis(error)
         if told.get("SQLSTATE") not in _NO_SUCH_TEXT:
             raise

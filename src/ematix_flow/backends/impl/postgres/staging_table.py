@@ -7,7 +7,7 @@ row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +17,8 @@ from sqlglot import exp
 from ematix_flow._base.redact import register_secrets_in
 from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch, opened
 from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.passing import Passing, can_pass
+from ematix_flow.backends.impl.postgres.read import PostgresReader
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging import (
     TASK,
@@ -29,7 +31,7 @@ from ematix_flow.backends.impl.postgres.staging import (
     shown_as,
 )
 from ematix_flow.errors import StagingLost, TargetError
-from ematix_flow.ports import StagedTable
+from ematix_flow.ports import Reader, StagedRows, StagedTable
 from ematix_flow.spec.table import Table
 from ematix_flow.sqltext.identifiers import quoted
 
@@ -75,6 +77,23 @@ class PostgresStagingTable:
         return PostgresLoader(
             server=self.server, name=self.name, schema=sent_schema(self.rows), keys=tuple(keys)
         )
+
+    def passes_from(self, reader: Reader) -> bool:
+        """Tell whether another PostgreSQL can fill it."""
+        return isinstance(reader, PostgresReader) and can_pass(reader.server, self.server)
+
+    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedRows:
+        """Run *query* in another PostgreSQL and fill the table with its rows."""
+        assert isinstance(reader, PostgresReader)
+        rows = Passing(
+            source=reader.server,
+            target=self.server,
+            query=reader.passing(query, self.rows),
+            table=self.name,
+            columns=self.rows.column_names,
+            tell=tell,
+        ).carry_out()
+        return StagedRows(rows=rows, table=StagedTable(name=self.name, tasks=None))
 
     def drop(self) -> None:
         """Remove it, if it is there."""
@@ -134,8 +153,7 @@ def show(database: Connection, staged: StagedTable, rows: int, table: Table, rel
     leaves the table empty: what the tasks said they sent must be there.
     """
     name, view = quoted(staged.name, "postgres"), quoted(relation, "postgres")
-    tasks = ", ".join(exp.Literal.string(task).sql(dialect="postgres") for task in staged.tasks)
-    won = f"{TASK} IN ({tasks})" if tasks else "false"
+    won = _by_winners(staged.tasks)
     [(found,)] = fetch(database, f"SELECT count(*) FROM {name} WHERE {won}")  # noqa: S608  # quoted
     if found != rows:
         raise StagingLost(
@@ -145,6 +163,13 @@ def show(database: Connection, staged: StagedTable, rows: int, table: Table, rel
     # The program joins it with the target: without statistics the plan would be a guess.
     _run(database, f"ANALYZE {name}")
     _run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
+
+
+def _by_winners(tasks: tuple[str, ...] | None) -> str:
+    if tasks is None:
+        return "true"
+    listed = ", ".join(exp.Literal.string(task).sql(dialect="postgres") for task in tasks)
+    return f"{TASK} IN ({listed})" if tasks else "false"
 
 
 def _drop_unless_used(database: Connection, name: str) -> None:

@@ -7,6 +7,7 @@ those are refused when they turn up: nothing is rounded on the way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -67,6 +68,23 @@ def export_query(query: str, schema: pa.Schema) -> str:
     # Own names inside, because the query may return one name twice; a line of its own,
     # because it may end in a comment.
     return f"SELECT {columns} FROM ({query}\n) AS source({', '.join(inner)})"  # noqa: S608
+
+
+def passed_query(query: str, schema: pa.Schema, types: Sequence[str]) -> str:
+    """Return *query* with each column in one of *types*, as PostgreSQL itself holds it."""
+    inner = [f"c{number}" for number in range(len(schema))]
+    columns = ", ".join(
+        f"CAST({_passed(source, field)} AS {kind})"
+        for source, field, kind in zip(inner, schema, types, strict=True)
+    )
+    return f"SELECT {columns} FROM ({query}\n) AS source({', '.join(inner)})"  # noqa: S608
+
+
+def _passed(source: str, field: pa.Field) -> str:
+    name = _name(field)
+    if name == "numeric" and _fits_decimal(field):
+        return _checked(source, f"{source} <> 'NaN'", field, spelt(field))
+    return source if name == "uuid" else _exported(source, field)
 
 
 def lost_value(message: str) -> SourceError | None:
