@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -256,3 +257,113 @@ def test_a_dry_run_counts_and_leaves_nothing(places):
     told = flow.dry_run("load")
     assert (told.path, told.rows.inserted) == ("direct", 2)
     assert not (places.project.path / "out.db").exists()
+
+
+@pytest.mark.services
+def test_the_blanks_of_a_fixed_width_arrive(places):
+    execute(places, "postgres", ["CREATE TABLE odd (id bigint, words char(5), ratio float8)"])
+    execute(places, "postgres", ["INSERT INTO odd VALUES (1, 'ab', 1)"])
+    plain(places, "postgres", "postgres", ALL_OF_IT).run("load")
+    assert places.rows("out", "SELECT words FROM copied") == [("ab   ",)]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_one_file_under_two_names(places, kind):
+    execute(places, kind, [ODD, "INSERT INTO odd VALUES (1, 'a', 0.5)"])
+    connections = places.declare("db", kind) + places.declare("db", kind).replace("db:", "out:")
+    places.project.declare(connections + PLAIN.format(query=ALL_OF_IT, options=""))
+    flow = places.project.flow(environ={**places.environ(), "EMATIX_FLOW_DIRECT_UP_TO": "1 GB"})
+    result = flow.run("load")
+    assert (result.path, result.rows.inserted) == ("direct", 1)
+
+
+INSTANTS = """
+@ematix.table
+class Seen:
+    id: BigInt
+    seen_at: TimestampTZ
+
+@ematix.pipeline(
+    target=Seen, mode="append", incremental_column="seen_at", source_connection="db",
+    target_connection="out", force_path="direct",
+)
+def load():
+    return "SELECT id, seen_at FROM seen"
+"""
+
+
+@pytest.mark.parametrize("target", KINDS)
+def test_an_instant_is_one_in_every_watermark(places, target):
+    make = "CREATE TABLE seen (id BIGINT, seen_at TIMESTAMPTZ)"
+    execute(places, "duckdb", [make, "INSERT INTO seen VALUES (1, '2026-03-29 01:30:00+00')"])
+    places.project.declare(
+        places.declare("db", "duckdb") + places.declare("out", target) + INSTANTS
+    )
+    flow = places.project.flow(environ=places.environ())
+    first = flow.run("load")
+    assert first.watermark == "timestamptz 2026-03-29 01:30:00.000000"
+    execute(places, "duckdb", ["INSERT INTO seen SELECT 2, seen_at + INTERVAL 1 HOUR FROM seen"])
+    assert flow.run("load").rows.inserted == 1
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("target", ["mysql", "sqlite"])
+def test_giving_up_in_the_middle_leaves_nothing_behind(places, target):
+    # The reader fetches ahead while the target refuses: four times, for the two may meet anywhere.
+    bad = {"mysql": "'Infinity'", "sqlite": "'NaN'"}[target]
+    execute(
+        places,
+        "postgres",
+        [
+            "CREATE TABLE odd (id bigint, words text, ratio float8)",
+            "INSERT INTO odd SELECT n, 'words', n FROM generate_series(1, 300000) AS n",
+            f"UPDATE odd SET ratio = {bad} WHERE id = 5",
+        ],
+    )
+    flow = plain(places, "postgres", target, ALL_OF_IT)
+    for _ in range(4):
+        with pytest.raises(ContractError, match="id=5"):
+            flow.run("load")
+    assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
+    left = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY %' AND state = 'active'"
+    assert places.rows("db", left) == [(0,)]
+
+
+INTERRUPTED = """
+import signal
+import sys
+from ematix_flow.cli.root import main
+# Whoever started the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["flow", "run", "load"]
+main()
+"""
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("target", ["postgres", "mysql", "duckdb"])
+def test_an_interrupt_ends_it_soon(places, target):
+    execute(places, "sqlite", [ODD])
+    rows = "INSERT INTO odd WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+    execute(places, "sqlite", [f"{rows} WHERE i < 1500000) SELECT i, 'words', 0.5 FROM n"])
+    plain(places, "sqlite", target, ALL_OF_IT)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=places.project.path,
+        env={**places.environ(), "EMATIX_FLOW_DIRECT_UP_TO": "1 GB"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    told = ""
+    for line in process.stderr:
+        told += line
+        if "carry:" in line:
+            break
+    else:
+        raise AssertionError(told)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, told + rest
+    assert "commit" not in rest
+    assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]

@@ -29,7 +29,7 @@ EVERYTHING = """SELECT n AS id, 'text ' || n AS words, n::smallint AS small,
   timestamp '2026-01-01' + n * interval '1 hour 1 microsecond' AS wall,
   timestamptz '2026-01-01 00:00+02' + n * interval '1 hour' AS at,
   md5(n::text)::uuid AS reference, ('{"n": ' || n || '}')::jsonb AS data, 'abc'::char(5) AS padded,
-  decode('00ff', 'hex') AS bytes, ARRAY[n, NULL] AS numbers, n::real AS little,
+  decode('00ff', 'hex') AS bytes, n::real AS little,
   CASE WHEN n % 3 = 0 THEN 'x' END AS sometimes
 FROM generate_series(1, 1000) AS n"""
 
@@ -67,7 +67,6 @@ def test_rows_arrive_as_they_are(server):
     names = ", ".join(each.name for each in arriving(server, EVERYTHING).columns)
     # JSON travels as text, and a number without digits as well; each is the same as it was.
     shown = names.replace("data", "data::text").replace("amount", "amount::text")
-    shown = shown.replace("padded", "padded::text")
     source = f"SELECT {shown} FROM ({EVERYTHING}) AS s ORDER BY 1"
     assert rows_of(server, f"SELECT {names} FROM _flow_staging_test ORDER BY 1") == rows_of(
         server, source

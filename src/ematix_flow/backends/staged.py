@@ -41,13 +41,15 @@ def streamed(batches: Iterator[RecordBatch], schema: Schema) -> Iterator[RecordB
     """
     import pyarrow as pa
 
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
     def given() -> Iterator[RecordBatch]:
         nonlocal failure
         try:
             yield from batches
-        except Exception as error:
+        except GeneratorExit:
+            raise
+        except BaseException as error:
             failure = error
             raise
 

@@ -116,21 +116,26 @@ class Loading:
         """Carry the rows into the session that will commit them, and keep it open."""
         reader = self.ports.reader(step.read.connection)
         target = self._committed_to(step.connection)
-        self._session = held.enter_context(target.open())
+
+        def opening() -> TargetSession:
+            self._session = held.enter_context(target.open())
+            return self._session
+
         if _passes(target, step, reader):
-            rows = self._pass_rows(step, reader, held)
+            rows = self._pass_rows(step, reader, held, opening())
         else:
             assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
-            rows = carry(step, reader, self._session, self.scratch, self._carried)
+            rows = carry(step, reader, opening, self.scratch, self._carried)
         self.times.rows = RowCounts(read=rows)
 
-    def _pass_rows(self, step: Carry, reader: Reader, held: ExitStack) -> int:
+    def _pass_rows(
+        self, step: Carry, reader: Reader, held: ExitStack, session: TargetSession
+    ) -> int:
         """Let one server fill a table of the other, and show it to the session."""
         table = held.enter_context(self._staging_table(step.table))
         assert isinstance(table, PassesRows)
-        assert self._session is not None
         staged = table.pass_rows(reader, step.read.query, self._carried)
-        self._session.show_staging(staged, step.table, step.relation)
+        session.show_staging(staged, step.table, step.relation)
         return staged.rows
 
     def _carried(self, count: int) -> None:

@@ -32,6 +32,7 @@ class StepTimes:
         start = self.clock.monotonic()
         yield
         seconds = round(self.clock.monotonic() - start, 3)
-        rows = {"stage": self.rows.read, "commit": self.rows.inserted}.get(step)
+        read = self.rows.read
+        rows = {"stage": read, "carry": read, "commit": self.rows.inserted}.get(step)
         self.on_step(StepRecord(step=step, seconds=seconds, rows=rows))
         self.observer(StepEnded(pipeline=self.pipeline, step=step, seconds=seconds, rows=rows))

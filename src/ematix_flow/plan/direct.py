@@ -7,16 +7,23 @@ on everything is as if the query had run in the target's own database.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ematix_flow.plan.steps import Carry, SelectInTarget
 from ematix_flow.plan.without_spark import BUILT, PlainLoad
 from ematix_flow.ports import ActualColumn, ArrivingColumn, StateReader
 from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import Bytes, Text
+from ematix_flow.spec.types import Array, Bytes, DataType, Struct, Text, TimestampTZ
 from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.in_database import Unproven, selection
 from ematix_flow.sqltext.type_names import held_columns
+
+# The shortest limit there is, PostgreSQL's; and of characters, MySQL's.
+_LONGEST = 63
+_WIDE = 0x10000
+# Columns that every table of PostgreSQL has.
+_TAKEN = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
 
 
 def carried_directly(
@@ -47,7 +54,10 @@ def carried_directly(
         asked = f"WITH {name} AS ({stand_in}) {query}"
         return state.describe_alone(commit.connection, asked)
 
-    wanted = load.wanted(f"SELECT * FROM {name}", dialect)  # noqa: S608  # quoted
+    wanted = replace(
+        load.wanted(f"SELECT * FROM {name}", dialect),  # noqa: S608  # quoted
+        known=_known(table, dialect),
+    )
     chosen = selection(wanted, contract, described, describe)
     return (
         Carry(connection=commit.connection, read=read, table=table, relation=relation),
@@ -56,6 +66,7 @@ def carried_directly(
             read=read,
             selection=chosen,
             contract=contract,
+            shaping=load.shaping,
             is_settled=True,
         ),
     )
@@ -64,9 +75,11 @@ def carried_directly(
 def _table(
     arriving: Sequence[ArrivingColumn], load: PlainLoad, relation: str, dialect: str
 ) -> Table:
-    """Return the rows as they arrive, under the query's names, which are told apart by case too."""
+    """Return the columns of the query as they arrive; those that name a row are marked."""
     if len({each.name.casefold() for each in arriving}) < len(arriving):
         raise Unproven("the query returns a column twice")
+    if odd := [each.name for each in arriving if not _is_name(each.name)]:
+        raise Unproven(f"{odd[0]!r} cannot be the name of a column in every database")
     wanted = load.wanted("", dialect)
     renamed = dict(wanted.column_map)
     keys = {name.casefold() for name in (*load.commit.layout.keys, *wanted.table.key_columns)}
@@ -74,6 +87,8 @@ def _table(
     for each in arriving:
         if each.type is None:
             raise Unproven(f"{each.name} is of no type that is known before it is read")
+        if isinstance(each.type, Array | Struct):
+            raise Unproven(f"{each.name} is {each.type}: arrays and structs are Spark's")
         # What names a row in a message is no key in MySQL, which limits those.
         names_rows = renamed.get(each.name, each.name).casefold() in keys
         limited = is_mysql(dialect) and isinstance(each.type, Text | Bytes)
@@ -88,6 +103,18 @@ def _table(
     return Table(
         name=TableName(name=relation), columns=tuple(columns), location=load.pipeline.location
     )
+
+
+def _is_name(name: str) -> bool:
+    plain = name == name.strip() and name.isprintable() and max(map(ord, name), default=0) < _WIDE
+    taken = name.casefold() in _TAKEN or name.startswith("_flow_task")
+    return plain and bool(name) and len(name.encode()) <= _LONGEST and not taken
+
+
+def _known(table: Table, dialect: str) -> dict[str, DataType]:
+    """Return what the columns are where their type there does not say it: MySQL's instants."""
+    columns = table.columns if is_mysql(dialect) else ()
+    return {each.name: each.type for each in columns if isinstance(each.type, TimestampTZ)}
 
 
 def _stand_in(columns: Sequence[ActualColumn], grammar: str) -> str:

@@ -69,11 +69,8 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912  # one case per step
             return "run the job into staging; the target is untouched"
         case Carry(read=read, connection=connection):
             return f"{describe(read)}, carry its rows into {connection}"
-        case SelectInTarget(contract=contract, is_settled=True):
-            return f"check {len(contract.rules)} rules of {contract.table.name} there"
-        case SelectInTarget(read=read, contract=contract):
-            rules = f"check {len(contract.rules)} rules of {contract.table.name}"
-            return f"{describe(read)} and {rules} there"
+        case SelectInTarget():
+            return _selected(step)
         case Commit(layout=layout, target=target):
             return f"{layout.mode.value} into {target} with its ledger row, in one transaction"
         case RunAfter(connection=connection, label=label):
@@ -102,6 +99,13 @@ def statements(step: Step) -> tuple[str, ...]:
             return (sql,)
         case _:
             return ()
+
+
+def _selected(step: SelectInTarget) -> str:
+    table = step.contract.table.name
+    parts = [] if step.is_settled else [describe(step.read)]
+    parts += (text for each in step.shaping if (text := describe(each)))
+    return "; ".join((*parts, f"check {len(step.contract.rules)} rules of {table} there"))
 
 
 def _arranged(step: Arrange) -> str:

@@ -32,7 +32,11 @@ def selected_in_database(load: PlainLoad, dialect: str, state: StateReader) -> S
     contract = load.validate.contract
     chosen = selection(load.wanted(read.query, dialect), contract, described, describe)
     return SelectInTarget(
-        connection=read.connection, read=read, selection=chosen, contract=contract
+        connection=read.connection,
+        read=read,
+        selection=chosen,
+        contract=contract,
+        shaping=load.shaping,
     )
 
 

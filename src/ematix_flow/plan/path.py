@@ -75,7 +75,7 @@ class PathChooser:
                 f"pipeline {self.pipeline.name!r} asks for force_path={forced.value!r}, "
                 f"but {reasons[0]}",
                 where=self.pipeline.location,
-                hint="leave force_path out to let Spark do it",
+                hint="leave force_path out to let the rows go where they can",
             )
         # Why it does not stay at home matters only to rows that are there.
         reason = reasons[0] if self._is_at_home() else reasons[-1]

@@ -193,6 +193,7 @@ class SelectInTarget:
     """Have the target's database select the rows itself, in the session that commits them.
 
     :param read: What would be read of it otherwise.
+    :param shaping: The steps whose work its query does, beside checking the rules.
     :param is_settled: Whether it selects the same rows however often it is run.
     """
 
@@ -200,6 +201,7 @@ class SelectInTarget:
     read: ReadQuery
     selection: Selection
     contract: Contract
+    shaping: tuple[Restrict | Reshape | Arrange | Normalize, ...] = ()
     is_settled: bool = False
     name: str = "select"
 

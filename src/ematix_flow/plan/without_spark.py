@@ -29,12 +29,15 @@ from ematix_flow.sqltext.in_database.order import cursor_kind
 # The SQL that is known to mean the same as Spark's: tests compare the paths on these.
 BUILT = ("postgres", "duckdb", "sqlite", "mysql", "mariadb")
 
+_SHAPING = (Restrict, Reshape, Arrange, Normalize)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainLoad:
     """The steps of a load that needs no Spark.
 
     :param kept: Conditions on the rows of the query; the others are left out.
+    :param shaping: What happens to the rows between the query and the rules.
     """
 
     pipeline: Pipeline
@@ -44,6 +47,7 @@ class PlainLoad:
     arrange: Arrange | None = None
     window: Window | None = None
     kept: tuple[str, ...] = ()
+    shaping: tuple[Restrict | Reshape | Arrange | Normalize, ...] = ()
 
     @classmethod
     def of(cls, pipeline: Pipeline, steps: Sequence[Step]) -> PlainLoad:
@@ -83,6 +87,7 @@ class PlainLoad:
             arrange=arrange,
             window=window,
             kept=tuple(kept),
+            shaping=tuple(step for step in steps if isinstance(step, _SHAPING)),
         )
 
     def wanted(self, query: str, dialect: str) -> Wanted:

@@ -165,7 +165,7 @@ def test_what_only_spark_does_cannot_be_forced(planned, case):
         planned(**{**given, "options": forced})
     assert caught.value.what.startswith("pipeline 'load' asks for force_path='in_database', but ")
     assert why in caught.value.what
-    assert caught.value.hint == "leave force_path out to let Spark do it"
+    assert caught.value.hint == "leave force_path out to let the rows go where they can"
     assert "pipelines.py:" in str(caught.value)
 
 

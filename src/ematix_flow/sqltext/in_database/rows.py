@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ematix_flow._base.location import Location
 from ematix_flow.ports import ActualColumn
@@ -41,6 +41,7 @@ class Wanted:
     :param deletes: The condition on a row of the query that makes it a deletion.
     :param cursor: The incremental column.
     :param kept: Conditions on the rows of the query; the others are left out.
+    :param known: What columns of the query are, where more is known than the database tells.
     """
 
     query: str
@@ -52,6 +53,7 @@ class Wanted:
     deletes: str | None = None
     cursor: str | None = None
     kept: tuple[str, ...] = ()
+    known: Mapping[str, DataType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class _Renaming:
         self.offered = Offered(
             [each.name for each in described], wanted.column_map, wanted.location
         )
-        self.kinds = {each.name: kind_of(each, wanted.dialect) for each in described}
+        told = {each.name: kind_of(each, wanted.dialect) for each in described}
+        self.kinds = {**told, **wanted.known}
 
     def rows(self) -> GivenRows:
         wanted = self.wanted

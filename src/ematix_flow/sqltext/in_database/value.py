@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ematix_flow.spec.types import (
-    JSON,
     JSONB,
     UUID,
     BigInt,
@@ -43,7 +42,8 @@ _EXACT_AS: dict[type[DataType], tuple[type[DataType], ...]] = {
 }
 # What is copied as it is; text that only stands for such a value is judged by Spark.
 _SAME: dict[str, tuple[type[DataType], ...]] = {
-    "postgres": (Boolean, Bytes, UUID, JSON, JSONB),
+    # Not JSON: it keeps a key twice, which others do not.
+    "postgres": (Boolean, Bytes, UUID, JSONB),
     "duckdb": (Boolean, Bytes, UUID),
 }
 

@@ -37,7 +37,7 @@ PROVEN: dict[type[Marker], frozenset[str]] = {
     EmptyToNull: _EVERYWHERE,
     WhitespaceToNull: _EVERYWHERE,
     Replace: _EVERYWHERE,
-    Truncate: _EVERYWHERE,
+    Truncate: _WITH_PATTERNS,  # to SQLite, text ends at a NUL
     ParseBool: _EVERYWHERE,
     Default: _EVERYWHERE,
     NullIf: _EVERYWHERE,

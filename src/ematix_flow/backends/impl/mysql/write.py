@@ -71,7 +71,9 @@ class MySQLSession:
         Rows that lie here already are selected now.
         """
         self._take(relation)
-        self._drop(relation)
+        for left in (relation, f"{relation}_carried"):
+            if left not in self._shown:
+                self._drop(left)
         self._shown.append(relation)
         if staged.table is not None:
             show(self.database, staged.table, staged.rows, table, relation)

@@ -101,6 +101,7 @@ class Cursor:
         self.rowcount = -1
         self._forget = forget
         self._is_open = True
+        self._interrupted = False
         self._reader: pa.RecordBatchReader | None = None
 
     def __enter__(self) -> Self:
@@ -169,7 +170,7 @@ class Cursor:
                 StatementOptions.INGEST_TEMPORARY.value: "true" if temporary else "false",
             }
         )
-        self.adbc_statement.bind_stream(rows)
+        self.adbc_statement.bind_stream(self._heeding(rows))
         self._awaiting(self.adbc_statement.execute_update)
 
     def adbc_execute_schema(self, sql: str) -> pa.Schema:
@@ -178,6 +179,18 @@ class Cursor:
 
         self.adbc_statement.set_sql_query(sql)
         return pa.schema(self._awaiting(self.adbc_statement.execute_schema))
+
+    def _heeding(self, rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
+        """Give *rows* until there is an interrupt: the driver would first take all of them."""
+        import pyarrow as pa
+
+        def given() -> Iterator[pa.RecordBatch]:
+            for batch in rows:
+                if self._interrupted:
+                    raise KeyboardInterrupt
+                yield batch
+
+        return pa.RecordBatchReader.from_batches(rows.schema, given())
 
     def _end_result(self) -> None:
         """Let go of what the statement before has given: the connection cannot do two."""
@@ -201,15 +214,14 @@ class Cursor:
         """
         from adbc_driver_manager._lib import _blocking_call
 
-        interrupted = False
+        self._interrupted = False
 
         def cancel() -> None:
-            nonlocal interrupted
-            interrupted = True
+            self._interrupted = True
             self.adbc_statement.cancel()
 
         try:
             return _blocking_call(call, (), {}, cancel)
         finally:
-            if interrupted:
+            if self._interrupted:
                 signal.raise_signal(signal.SIGINT)

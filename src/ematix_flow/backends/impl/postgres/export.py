@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.impl.postgres.types import (
@@ -36,24 +37,39 @@ def exported(database: Connection, query: str, described: pa.Schema) -> Iterator
         raise lost from error
 
 
-def exported_ahead(database: Connection, query: str, described: pa.Schema) -> pa.RecordBatchReader:
+@contextmanager
+def exported_ahead(
+    database: Connection, query: str, described: pa.Schema
+) -> Iterator[pa.RecordBatchReader]:
     """Do as `exported`, and fetch a batch while the one before it is being used."""
     import pyarrow as pa
 
     rows = exported(database, query, described)
-    ahead = _ahead(rows, database.cancel)
-    return pa.RecordBatchReader.from_batches(carried_schema(described), ahead)
+    with closing(_Ahead(rows, database.cancel)) as ahead:
+        yield pa.RecordBatchReader.from_batches(carried_schema(described), ahead)
 
 
-def _ahead(rows: Iterator[pa.RecordBatch], cancel: Callable[[], None]) -> Iterator[pa.RecordBatch]:
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="flow-read") as fetching:
-        coming = fetching.submit(next, rows, None)
-        try:
-            while (batch := coming.result()) is not None:
-                coming = fetching.submit(next, rows, None)
-                yield batch
-        except BaseException:
-            # Nobody waits for the batch that is on its way, which may take the server long.
-            if not coming.done():
-                cancel()
-            raise
+class _Ahead:
+    """Fetches the next batch in a thread; closed, it touches the connection no more."""
+
+    def __init__(self, rows: Iterator[pa.RecordBatch], cancel: Callable[[], None]) -> None:
+        self._rows = rows
+        self._cancel = cancel
+        self._fetching = ThreadPoolExecutor(max_workers=1, thread_name_prefix="flow-read")
+        self._coming = self._fetching.submit(next, rows, None)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        batch = self._coming.result()
+        if batch is None:
+            raise StopIteration
+        self._coming = self._fetching.submit(next, self._rows, None)
+        return batch
+
+    def close(self) -> None:
+        """Wait for nothing but the server's word that it has stopped."""
+        if not self._coming.done():
+            self._cancel()
+        self._fetching.shutdown(wait=True)

@@ -20,7 +20,6 @@ from ematix_flow.backends.impl.postgres.failures import translating
 from ematix_flow.backends.impl.postgres.range_task import HOLDING, RangeTask, take_snapshot
 from ematix_flow.backends.impl.postgres.ranges import ranged
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.impl.postgres.staging import column_type
 from ematix_flow.backends.impl.postgres.types import (
     carried_schema,
     passed_query,
@@ -29,7 +28,7 @@ from ematix_flow.backends.impl.postgres.types import (
 )
 from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
-from ematix_flow.spec.altered import altered
+from ematix_flow.spec.altered import require_unaltered
 from ematix_flow.spec.table import Table
 
 if TYPE_CHECKING:
@@ -80,7 +79,9 @@ class PostgresReader(DatabaseReader):
         """Run *query* and give its rows a batch at a time."""
         del scratch
         with opened(self.server, READING, read_only=True, failure=SourceError) as database:
-            yield exported_ahead(database, query, self._described(database, query))
+            described = self._described(database, query)
+            with exported_ahead(database, query, described) as rows:
+                yield rows
 
     def read_in_tasks(
         self, spark: SparkSession, query: str, scratch: Path, held: ExitStack
@@ -94,8 +95,8 @@ class PostgresReader(DatabaseReader):
             parts = None if _repeats(described) else ranged(database, query, _divisor(spark))
             snapshot = take_snapshot(database, parts.table) if parts else None
             if parts is None or snapshot is None:
-                rows = exported_ahead(database, query, described)
-                return frame_of(spark, spooled(rows, scratch))
+                with exported_ahead(database, query, described) as rows:
+                    return frame_of(spark, spooled(rows, scratch))
             held.push(opening.pop_all())
         task = RangeTask(server=self.server, query=parts, snapshot=snapshot, described=described)
         return _in_tasks(spark, task)
@@ -104,11 +105,8 @@ class PostgresReader(DatabaseReader):
         """Return the query that gives the columns of *table* in the types of its staging."""
         with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
             described = self._described(database, query)
-        found = {field.name: travels_as(field) for field in described}
-        for column in table.columns:
-            if found.get(column.name) != column.type:
-                raise altered(column, found.get(column.name))
-        return passed_query(query, described, [column_type(each.type) for each in table.columns])
+        require_unaltered([(field.name, travels_as(field)) for field in described], table)
+        return passed_query(query, described)
 
     def _described(self, database: Connection, query: str) -> pa.Schema:
         # Prepared as it stands, so that the place of an error is a place in the user's text.

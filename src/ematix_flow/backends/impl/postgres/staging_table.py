@@ -33,6 +33,7 @@ from ematix_flow.backends.impl.postgres.staging import (
 from ematix_flow.errors import StagingLost, TargetError
 from ematix_flow.ports import Reader, StagedRows, StagedTable
 from ematix_flow.spec.table import Table
+from ematix_flow.spec.types import Array
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ class PostgresStagingTable:
 
     def passes_from(self, reader: Reader) -> bool:
         """Tell whether another PostgreSQL can fill it."""
-        return isinstance(reader, PostgresReader) and can_pass(reader.server, self.server)
+        # The bytes of an array name the type of its elements, which is not always ours.
+        plain = not any(isinstance(column.type, Array) for column in self.rows.columns)
+        return plain and isinstance(reader, PostgresReader) and can_pass(reader.server, self.server)
 
     def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedRows:
         """Run *query* in another PostgreSQL and fill the table with its rows."""

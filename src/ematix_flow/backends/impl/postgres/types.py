@@ -7,7 +7,6 @@ those are refused when they turn up: nothing is rounded on the way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -70,13 +69,13 @@ def export_query(query: str, schema: pa.Schema) -> str:
     return f"SELECT {columns} FROM ({query}\n) AS source({', '.join(inner)})"  # noqa: S608
 
 
-def passed_query(query: str, schema: pa.Schema, types: Sequence[str]) -> str:
-    """Return *query* with each column in one of *types*, as PostgreSQL itself holds it."""
+def passed_query(query: str, schema: pa.Schema) -> str:
+    """Return *query* with each column in the bytes that a staged column takes.
+
+    Nothing is cast that need not be: `char(5)` would lose its blanks on the way to text.
+    """
     inner = [f"c{number}" for number in range(len(schema))]
-    columns = ", ".join(
-        f"CAST({_passed(source, field)} AS {kind})"
-        for source, field, kind in zip(inner, schema, types, strict=True)
-    )
+    columns = ", ".join(_passed(source, field) for source, field in zip(inner, schema, strict=True))
     return f"SELECT {columns} FROM ({query}\n) AS source({', '.join(inner)})"  # noqa: S608
 
 
