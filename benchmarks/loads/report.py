@@ -111,7 +111,7 @@ def page(results: Results, plot: str) -> str:
         machine=results.machine,
         repeats=_repeats(results),
         tables="\n\n".join(_tables(results)),
-        failures=_failures(results),
+        failures=_failures(results) + _unmeasured(results),
         server=", ".join(f"{name} {value}" for name, value in results.server.items()),
         versions="; ".join(f"`{where}`: {what}" for where, what in results.versions.items()),
         goals=_section("## The goals", goals(results)),
@@ -143,6 +143,17 @@ def _failures(results: Results) -> str:
         return ""
     names = ", ".join(f"`{place}`" for place in results.failures)
     return f"\nWithout a time, because the load failed or its rows were wrong: {names}.\n"
+
+
+def _unmeasured(results: Results) -> str:
+    """Name the loads that this page should have and has not."""
+    left = [
+        f"{each.label} ({TARGETS[load.target]}, {load.mode})"
+        for each in CONTESTANTS
+        for load in each.loads
+        if results.score(each.name, load) is None
+    ]
+    return f"\nNot measured this time: {'; '.join(left)}.\n" if left else ""
 
 
 def _last_line(text: str) -> str:

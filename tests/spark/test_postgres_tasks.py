@@ -306,6 +306,7 @@ class Kept:
     id: BigInt
 
 @ematix.pipeline(target=Kept, source_connection="landing", target_connection="warehouse",
+                 force_path="spark",
                  transforms_post=["SET LOCAL lock_timeout = '2s'; TRUNCATE src"])
 def load():
     return "SELECT id FROM src"
