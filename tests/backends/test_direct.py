@@ -11,41 +11,15 @@ import pytest
 from ematix_flow.errors import ContractError, PlanError, SourceError
 from tests.backends.places import Places
 from tests.backends.test_paths import (
-    DAYS,
-    GIVEN,
     GIVEN_ROWS,
-    IN_ORDER,
     KINDS,
     SCENARIOS,
     TEXT_OF,
-    DayClock,
-    columns_of,
+    Comparison,
     execute,
     spark,  # noqa: F401  # a fixture
-    write_day,
 )
 
-TABLE = """
-@ematix.table
-class {name}:
-    id: {key}
-    name: {text}
-    label: String[8] | None
-    amount: Numeric[12, 2] | None
-    n: BigInt | None
-    flag: Boolean | None
-    day: Date | None
-    wall: Timestamp | None
-    seen: TimestampTZ | None
-    ratio: Double | None
-
-@ematix.pipeline(
-    target={name}, source_connection="db", target_connection="out",
-    column_map={{"code": "label"}}, force_path="{path}", {options}
-)
-def load_{name}():
-    return "{query}"
-"""
 PATHS = ("direct", "spark")
 NAMES = ("sqlite", "duckdb", "postgres", "mysql")
 
@@ -56,52 +30,18 @@ def scenarios_of(source: str, target: str) -> tuple[str, ...]:
     return tuple(names[(first + step) % len(names)] for step in (0, 2, 4))
 
 
-def declared(places: Places, pair: tuple[str, str], scenario: str, clock: DayClock, session):
-    source, target = pair
-    more, options = SCENARIOS[scenario]
-    tables = "".join(
-        TABLE.format(
-            name=f"by_{path}",
-            path=path,
-            options=options,
-            query=GIVEN.format(more=more),
-            # No marker is proven there.
-            text="Text | None" if target == "mysql" else "Annotated[Text | None, trim()]",
-            key="BigInt" if 'mode="append"' in options else "Annotated[BigInt, pk()]",
-        )
-        for path in PATHS
-    )
-    places.project.declare(places.declare("db", source) + places.declare("out", target) + tables)
-    return places.project.flow(environ=places.environ(), clock=clock, session=session)
-
-
-def held(places: Places, table: str) -> list[tuple[object, ...]]:
-    """All that the table holds, but for what says which run wrote it."""
-    names = columns_of(places, table, "out")
-    kept = [at for at, name in enumerate(names) if name not in ("_loaded_at", "_batch_id")]
-    found = places.rows("out", f"SELECT * FROM {table}")
-    return sorted((tuple(row[at] for at in kept) for row in found), key=repr)
-
-
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", KINDS)
 @pytest.mark.parametrize("turn", range(3))
 def test_both_paths_give_the_same_table(places, spark, source, target, turn):  # noqa: F811
-    scenario = scenarios_of(source, target)[turn]
-    clock = DayClock()
-    days = DAYS if scenario in IN_ORDER else DAYS[:2]
-    for number, rows in enumerate(days):
-        write_day(places, source, rows, first=not number)
-        flow = declared(places, (source, target), scenario, clock, spark)
-        counts = []
-        for path in PATHS:
-            result = flow.run(f"load_by_{path}")
-            assert result.path == path
-            counts.append((result.rows, result.watermark))
-        assert counts[0] == counts[1]
-        assert held(places, "by_direct") == held(places, "by_spark")
-        clock.next_day()
-    assert held(places, "by_direct")
+    Comparison(
+        places=places,
+        source=source,
+        target=target,
+        place="out",
+        paths=PATHS,
+        scenario=scenarios_of(source, target)[turn],
+    ).run(spark)
 
 
 BAD = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -67,7 +68,7 @@ class {name}:
     ratio: Double | None
 
 @ematix.pipeline(
-    target={name}, source_connection="db", target_connection="db",
+    target={name}, source_connection="db", target_connection="{place}",
     column_map={{"code": "label"}}, force_path="{path}", {options}
 )
 def load_{name}():
@@ -186,28 +187,81 @@ def spark(tmp_path_factory):
         yield engine.session
 
 
-def declared(places: Places, kind: str, scenario: str, clock: DayClock, spark):
-    more, options = SCENARIOS[scenario]
-    tables = "".join(
-        TABLE.format(
-            name=f"by_{path}",
-            path=path,
-            options=options,
-            query=GIVEN.format(more=more),
-            # No marker is proven there.
-            text="Text | None" if kind == "mysql" else "Annotated[Text | None, trim()]",
-            key="BigInt" if 'mode="append"' in options else "Annotated[BigInt, pk()]",
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A pipeline twice, on two paths, over the days of a scenario.
+
+    :param source: The kind of the database `db`.
+    :param target: That of *place*, the connection that is written to.
+    """
+
+    places: Places
+    source: str
+    target: str
+    place: str
+    paths: tuple[str, str]
+    scenario: str
+
+    def run(self, spark) -> None:
+        """Load each day on both paths, and hold tables and counts against each other."""
+        clock = DayClock()
+        first, second = (f"by_{path}" for path in self.paths)
+        days = DAYS if self.scenario in IN_ORDER else DAYS[:2]
+        for number, rows in enumerate(days):
+            write_day(self.places, self.source, rows, first=not number)
+            flow = self.declared(clock, spark)
+            counts = []
+            for path in self.paths:
+                result = flow.run(f"load_by_{path}")
+                assert result.path == path
+                counts.append((result.rows, result.watermark))
+            assert counts[0] == counts[1]
+            assert self.held(first) == self.held(second)
+            clock.next_day()
+        assert self.held(first)
+
+    def declared(self, clock: DayClock, spark):
+        """The project with both pipelines."""
+        more, options = SCENARIOS[self.scenario]
+        tables = "".join(
+            TABLE.format(
+                name=f"by_{path}",
+                place=self.place,
+                path=path,
+                options=options,
+                query=GIVEN.format(more=more),
+                # No marker is proven there.
+                text="Text | None" if self.target == "mysql" else "Annotated[Text | None, trim()]",
+                key="BigInt" if 'mode="append"' in options else "Annotated[BigInt, pk()]",
+            )
+            for path in self.paths
         )
-        for path in ("in_database", "spark")
+        kinds = {"db": self.source, self.place: self.target}
+        connections = "".join(self.places.declare(name, kind) for name, kind in kinds.items())
+        self.places.project.declare(connections + tables)
+        return self.places.project.flow(environ=self.places.environ(), clock=clock, session=spark)
+
+    def held(self, table: str) -> list[tuple[object, ...]]:
+        """What one of the two tables holds."""
+        return held(self.places, table, self.place)
+
+
+def at_home(places: Places, kind: str, scenario: str) -> Comparison:
+    """Compare the paths of a load within one database."""
+    return Comparison(
+        places=places,
+        source=kind,
+        target=kind,
+        place="db",
+        paths=("in_database", "spark"),
+        scenario=scenario,
     )
-    places.project.declare(places.declare("db", kind) + tables)
-    return places.project.flow(environ=places.environ(), clock=clock, session=spark)
 
 
-def held(places: Places, table: str) -> list[tuple[object, ...]]:
+def held(places: Places, table: str, place: str = "db") -> list[tuple[object, ...]]:
     """All that the table holds, but for what says which run wrote it."""
-    found = places.rows("db", f"SELECT * FROM {table}")
-    names = columns_of(places, table)
+    found = places.rows(place, f"SELECT * FROM {table}")
+    names = columns_of(places, table, place)
     kept = [at for at, name in enumerate(names) if name not in ("_loaded_at", "_batch_id")]
     return sorted((tuple(row[at] for at in kept) for row in found), key=repr)
 
@@ -227,20 +281,7 @@ def columns_of(places: Places, table: str, place: str = "db") -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_both_paths_give_the_same_table(places, spark, kind, scenario):
-    clock = DayClock()
-    days = DAYS if scenario in IN_ORDER else DAYS[:2]
-    for number, rows in enumerate(days):
-        write_day(places, kind, rows, first=not number)
-        flow = declared(places, kind, scenario, clock, spark)
-        counts = []
-        for path in ("in_database", "spark"):
-            result = flow.run(f"load_by_{path}")
-            assert result.path == path
-            counts.append((result.rows, result.watermark))
-        assert counts[0] == counts[1]
-        assert held(places, "by_in_database") == held(places, "by_spark")
-        clock.next_day()
-    assert held(places, "by_in_database")
+    at_home(places, kind, scenario).run(spark)
 
 
 BAD = """
@@ -308,7 +349,7 @@ assert "py4j" not in sys.modules
 
 def test_a_run_in_the_database_loads_no_spark(places):
     write_day(places, "duckdb", DAYS[0], first=True)
-    declared(places, "duckdb", "scd2_events", DayClock(), None)
+    at_home(places, "duckdb", "scd2_events").declared(DayClock(), None)
     done = subprocess.run(
         [sys.executable, "-c", NO_SPARK],
         cwd=places.project.path,

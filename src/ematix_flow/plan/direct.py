@@ -17,6 +17,7 @@ from ematix_flow.spec.types import Array, Bytes, DataType, Struct, Text, Timesta
 from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.in_database import Unproven, selection
+from ematix_flow.sqltext.program.work import carried_name
 from ematix_flow.sqltext.type_names import held_columns
 
 # The shortest limit there is, PostgreSQL's; and of characters, MySQL's.
@@ -40,7 +41,7 @@ def carried_directly(
     if arriving is None:
         raise Unproven(f"only Spark reads {read.connection}")
     load.require_exact_window([(each.name, each.type) for each in arriving])
-    relation = f"{commit.program.staging}_carried"
+    relation = carried_name(commit.program.staging)
     table = _table(arriving, load, relation, dialect)
     described = [
         ActualColumn(name=column.name, type=held.type_name, nullable=True)

@@ -39,27 +39,27 @@ def carry(
         with reader.batches(step.read.query, scratch) as rows:
             _require_as_planned(rows.schema, step)
             session = opening()
-            passing = _Passing(rows, tell)
-            stream = pa.RecordBatchReader.from_batches(rows.schema, passing.batches())
+            arriving = _Arriving(rows, tell)
+            stream = pa.RecordBatchReader.from_batches(rows.schema, arriving.batches())
             try:
                 session.show_staging(StagedRows(rows=0, batches=stream), step.table, step.relation)
             except Exception as error:  # noqa: BLE001  # raised below
-                if passing.failure is not None:
-                    raise passing.failure from None
+                if arriving.failure is not None:
+                    raise arriving.failure from None
                 failure = error
                 raise _GivenUp from None
     except _GivenUp:
         assert failure is not None
         raise failure from None
-    return passing.counted
+    return arriving.counted
 
 
-class _GivenUp(Exception):  # never seen by anybody
+class _GivenUp(Exception):
     """Ends the reading; the source must not take the target's failure for its own."""
 
 
 @dataclass(slots=True)
-class _Passing:
+class _Arriving:
     """Rows on their way, counted.
 
     :ivar failure: What went wrong with the source; whoever takes the rows may hide it.

@@ -136,6 +136,11 @@ def run_kind(layout: Layout) -> DataType:
     return kind if isinstance(kind, Timestamp | TimestampTZ) else TimestampTZ()
 
 
+def carried_name(staging: str) -> str:
+    """Return what rows are called that arrived as they left their source, beside the staged."""
+    return f"{staging}_carried"
+
+
 def owner_of(pipeline: str, target: TableName) -> str:
     """Return whose tables these are."""
     return f"{pipeline}\n{target}"

@@ -27,6 +27,7 @@ from ematix_flow.ports import ActualColumn, StagedQuery, StagedRows
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.ddl import staging_index, staging_table
 from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.program.work import carried_name
 
 # The server's own. A division by zero is NULL to who reads, and would be an error to who writes.
 _READING_MODE = (
@@ -71,7 +72,7 @@ class MySQLSession:
         Rows that lie here already are selected now.
         """
         self._take(relation)
-        for left in (relation, f"{relation}_carried"):
+        for left in (relation, carried_name(relation)):
             if left not in self._shown:
                 self._drop(left)
         self._shown.append(relation)

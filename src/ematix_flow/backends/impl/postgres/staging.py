@@ -156,7 +156,7 @@ def _place_of_nul(texts: pa.Array) -> int | None:
     # To look for a place imports pandas, so first ask whether there is one.
     if not pc.any(found).as_py():
         return None
-    place: int = pc.index(found, True).as_py()  # a value
+    place: int = pc.index(found, True).as_py()
     return place
 
 
