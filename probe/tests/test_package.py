@@ -4,6 +4,8 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 import ematix_probe
 
 LOADED = """
@@ -19,6 +21,7 @@ def test_is_installed_under_its_own_version():
     assert version("ematix-probe") == ematix_probe.__version__
 
 
+@pytest.mark.proves("layers")
 def test_imports_nothing_of_ematix_flow():
     result = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True

@@ -116,6 +116,7 @@ def ids(target):
         return [row[0] for row in session.fetch("SELECT id FROM t ORDER BY id")]
 
 
+@pytest.mark.proves("append-once")
 def test_append_adds_and_a_replay_adds_nothing(target, tmp_path):
     rows = staged(tmp_path, good(1, 2))
     assert load(target, rows).rows.inserted == 2
@@ -126,6 +127,7 @@ def test_append_adds_and_a_replay_adds_nothing(target, tmp_path):
     assert ids(target) == [1, 2, 3]
 
 
+@pytest.mark.proves("exact-counts")
 def test_truncate_replaces_and_counts(target, tmp_path):
     load(target, staged(tmp_path, good(1, 2)))
     done = load(target, staged(tmp_path, good(7)), run_id="r2", mode=Mode.TRUNCATE)
@@ -140,6 +142,7 @@ def test_no_rows_are_a_commit_too(target, tmp_path):
     assert ids(target) == []
 
 
+@pytest.mark.proves("truncate-atomic", "one-transaction", "nothing-half-written")
 def test_a_failure_leaves_the_old_rows_and_the_old_ledger(target, tmp_path):
     load(target, staged(tmp_path, good(1, 2)))
     with pytest.raises(TargetError, match="already"):
@@ -150,6 +153,7 @@ def test_a_failure_leaves_the_old_rows_and_the_old_ledger(target, tmp_path):
     assert run == "r1"
 
 
+@pytest.mark.proves("lost-lease")
 def test_a_runner_that_lost_its_fence_cannot_commit(target, tmp_path):
     stale = prepared(target)
     prepared(target)
@@ -158,6 +162,7 @@ def test_a_runner_that_lost_its_fence_cannot_commit(target, tmp_path):
     assert ids(target) == []
 
 
+@pytest.mark.proves("exact-counts", "nothing-half-written")
 def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
     target = target_of({"kind": "sqlite", "path": "out.db"}, tmp_path)
     token = prepared(target)
@@ -171,6 +176,7 @@ def test_rows_that_a_trigger_swallows_are_noticed(tmp_path):
     assert ids(target) == []
 
 
+@pytest.mark.proves("values-refused")
 def test_nan_is_refused_where_it_would_become_null(tmp_path):
     target = target_of({"kind": "sqlite", "path": "out.db"}, tmp_path)
     rows = staged(tmp_path, [(1, "a", 0.5, None, None), (2, "b", float("nan"), None, None)])
@@ -179,6 +185,7 @@ def test_nan_is_refused_where_it_would_become_null(tmp_path):
     assert ids(target) == []
 
 
+@pytest.mark.proves("type-table")
 def test_a_table_that_we_created_is_no_drift(target):
     nested = (Array(Text()), Struct(("a", Text()), ('b "c"', Array(Struct(("d", UUID()))))))
     sized = (String(3), Numeric(20, 4))
@@ -216,6 +223,7 @@ def counting(target):
         yield lambda: opened.execute("SELECT count(*) FROM t").fetchone()[0]
 
 
+@pytest.mark.proves("truncate-atomic", "reader-sees-whole")
 def test_a_reader_inside_the_commit_sees_the_old_rows(target, tmp_path, monkeypatch):
     load(target, staged(tmp_path, good(1, 2)))
     token = prepared(target)
@@ -233,6 +241,7 @@ def test_a_reader_inside_the_commit_sees_the_old_rows(target, tmp_path, monkeypa
         assert count() == 3
 
 
+@pytest.mark.proves("truncate-atomic", "reader-sees-whole")
 def test_no_reader_ever_sees_an_empty_table(target, tmp_path):
     rows = staged(tmp_path, good(*range(1000)))
     load(target, rows)
@@ -280,6 +289,7 @@ die()
 """
 
 
+@pytest.mark.proves("append-once", "one-transaction", "crash-anywhere")
 @pytest.mark.parametrize("point", ["fence", "ledger", "inside", "after"])
 def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, config, point):
     staged(tmp_path, good(1, 2))
@@ -315,6 +325,7 @@ def test_good_rows_pass_on_the_footer_alone(tmp_path, monkeypatch):
     require_clean(staged(tmp_path, good(1, 2)), Contract.of(TABLE))
 
 
+@pytest.mark.proves("sweep-own")
 def test_sweeping_removes_what_earlier_runs_left(tmp_path):
     area = StagingArea(tmp_path / "p")
     assert area.sweep() == 0

@@ -28,6 +28,7 @@ def source(places: Places, kind: str) -> Reader:
     return backends()[kind].reader(connection)
 
 
+@pytest.mark.proves("validate-analyses")
 def test_a_database_analyses_a_query(places, between_kind):
     reader = source(places, between_kind)
     found = reader.describe("SELECT day, id AS number, code FROM everything -- the last word")
@@ -36,6 +37,7 @@ def test_a_database_analyses_a_query(places, between_kind):
     assert found[0].type.casefold() == "date"
 
 
+@pytest.mark.proves("validate-analyses")
 def test_a_query_that_is_wrong_is_refused_with_its_words(places, between_kind):
     reader = source(places, between_kind)
     for query, word in (

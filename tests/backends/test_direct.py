@@ -30,6 +30,7 @@ def scenarios_of(source: str, target: str) -> tuple[str, ...]:
     return tuple(names[(first + step) % len(names)] for step in (0, 2, 4))
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", KINDS)
 @pytest.mark.parametrize("turn", range(3))
@@ -60,6 +61,7 @@ def load():
 """
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("target", KINDS)
 def test_both_paths_refuse_the_same_rows_in_the_same_words(places, spark, target):  # noqa: F811
     rows = ", ".join(GIVEN_ROWS).format(t="TRUE", f="FALSE")
@@ -111,6 +113,7 @@ CANNOT = {
 }
 
 
+@pytest.mark.proves("values-refused", "nothing-half-written")
 @pytest.mark.parametrize("target", [each for each in KINDS if each != "duckdb"])
 def test_a_value_that_the_target_cannot_hold_is_told_with_its_row(places, target):
     row, what, key = CANNOT[target]
@@ -145,6 +148,7 @@ def test_a_failure_of_the_source_is_not_told_as_the_targets(places):
     assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
 
 
+@pytest.mark.proves("path-explained")
 def test_what_is_more_than_the_limit_goes_through_spark(places):
     execute(places, "sqlite", [ODD])
     flow = plain(places, "sqlite", "duckdb", ALL_OF_IT, EMATIX_FLOW_DIRECT_UP_TO="1 kB")
@@ -157,6 +161,7 @@ def test_what_is_more_than_the_limit_goes_through_spark(places):
     assert forced.plan("load").path.value == "direct"
 
 
+@pytest.mark.proves("path-explained")
 def test_an_expression_of_sqlite_is_read_by_spark_unless_its_type_is_told(places):
     execute(places, "sqlite", [ODD])
     query = "SELECT id, upper(words) AS words, ratio FROM odd"
@@ -191,6 +196,7 @@ def test_such_a_run_loads_no_spark(places):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.proves("preview-dry-run")
 def test_a_dry_run_counts_and_leaves_nothing(places):
     execute(places, "sqlite", [ODD, "INSERT INTO odd VALUES (1, 'a', 0.5), (2, NULL, NULL)"])
     flow = plain(places, "sqlite", "duckdb", ALL_OF_IT)
@@ -232,6 +238,7 @@ def load():
 """
 
 
+@pytest.mark.proves("strictly-after")
 @pytest.mark.parametrize("target", KINDS)
 def test_an_instant_is_one_in_every_watermark(places, target):
     make = "CREATE TABLE seen (id BIGINT, seen_at TIMESTAMPTZ)"
@@ -246,6 +253,7 @@ def test_an_instant_is_one_in_every_watermark(places, target):
     assert flow.run("load").rows.inserted == 1
 
 
+@pytest.mark.proves("nothing-half-written")
 @pytest.mark.services
 @pytest.mark.parametrize("target", ["mysql", "sqlite"])
 def test_giving_up_in_the_middle_leaves_nothing_behind(places, target):
@@ -280,6 +288,7 @@ main()
 """
 
 
+@pytest.mark.proves("nothing-half-written")
 @pytest.mark.services
 @pytest.mark.parametrize("target", ["postgres", "mysql", "duckdb"])
 def test_an_interrupt_ends_it_soon(places, target):

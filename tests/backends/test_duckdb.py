@@ -128,11 +128,13 @@ def test_the_spool_is_found_in_a_folder_named_like_a_pattern(tmp_path):
 # As source and as target ----------------------------------------------------------------------
 
 
+@pytest.mark.proves("bad-files")
 def test_a_source_that_is_not_there(tmp_path):
     with pytest.raises(SourceMissing, match="does not exist"):
         DuckdbReader(tmp_path / "x.db").inspect(None)
 
 
+@pytest.mark.proves("bad-files")
 def test_what_is_not_a_database_is_an_error_of_its_role(tmp_path):
     path = tmp_path / "x.db"
     path.write_text("id,name\n" * 10_000)
@@ -174,6 +176,7 @@ def test_a_folder_we_may_not_enter_is_an_error_of_its_role(tmp_path, monkeypatch
         DuckdbTarget(path).exists()
 
 
+@pytest.mark.proves("bad-files")
 def test_an_empty_file_that_a_crash_left_is_no_database_yet(tmp_path):
     path = tmp_path / "x.db"
     path.touch()

@@ -43,6 +43,7 @@ def sql(server):
     return bookkeeping(server.dialect)
 
 
+@pytest.mark.proves("one-lease")
 @pytest.mark.services
 def test_one_holds_the_lease_and_the_other_is_told_all_about_it(server, sql):
     with server.open() as session:
@@ -67,6 +68,7 @@ def test_a_released_lease_is_free_and_a_lost_one_is_not_released_by_its_loser(se
             take_lease(session, sql, MINE)
 
 
+@pytest.mark.proves("lost-lease")
 @pytest.mark.services
 def test_a_lease_that_is_over_is_taken_and_its_holder_can_neither_renew_nor_commit(server, sql):
     with server.open() as session:
@@ -94,6 +96,7 @@ def test_what_a_dead_run_of_this_project_left_is_taken_at_once(server, sql):
         assert take_lease(session, sql, replace(MINE, run_id="r9")) == dead + 1
 
 
+@pytest.mark.proves("one-lease")
 @pytest.mark.services
 def test_of_twenty_at_once_one_gets_it(server, sql):
     def start(number):
@@ -119,6 +122,7 @@ def test_a_commit_in_progress_makes_nobody_wait(server, sql):
                 take_lease(other, sql, THEIRS)
 
 
+@pytest.mark.proves("lost-lease")
 @pytest.mark.services
 def test_the_heartbeat_of_a_run_renews_and_notices_a_takeover(server, sql):
     """Every pause of the heartbeat is a turn of the script."""
@@ -215,6 +219,7 @@ def test_the_ledger_gives_back_all_it_was_given(target):  # noqa: F811
         assert entry_of_run(session, sql, "p", "other", "r1") is None
 
 
+@pytest.mark.proves("backfill")
 def test_the_watermark_stays_where_it_belongs(target):  # noqa: F811
     sql = bookkeeping(target.dialect)
     with target.open() as session:

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.sqltext.test_markers import proven_cases, require_equal, require_fallbacks
 
 
+@pytest.mark.proves("markers")
 @pytest.mark.services
 def test_postgres_agrees(postgres_database):
     psycopg = pytest.importorskip("psycopg")

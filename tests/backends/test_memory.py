@@ -101,6 +101,7 @@ def test_temporary_tables_belong_to_their_session(config):
         )
 
 
+@pytest.mark.proves("reader-sees-whole")
 def test_readers_in_threads_see_the_old_rows_or_the_new_ones(config):
     target, _ = filled(config, rows=10)
     done = threading.Event()

@@ -169,6 +169,7 @@ def points(statements):
     return sorted({0, *thirds, statements - 3, statements - 2, statements - 1})
 
 
+@pytest.mark.proves("one-transaction", "crash-anywhere", "reader-sees-whole")
 @pytest.mark.parametrize("case", CASES)
 def test_killed_anywhere_a_rerun_gives_the_rows_of_one_run(
     case, config, tmp_path, forks, monkeypatch

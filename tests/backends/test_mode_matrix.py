@@ -178,6 +178,14 @@ def flow(places: Places, source_kind, into) -> Flow:
     return places.project.flow(environ=places.environ())
 
 
+@pytest.mark.proves(
+    "merge-changes",
+    "exact-counts",
+    "merge-idempotent",
+    "soft-deletes",
+    "apply-as-deletes",
+    "late-spliced",
+)
 def test_two_days(places: Places, source_kind, flow: Flow) -> None:
     done = []
     for day in DAYS:

@@ -92,6 +92,7 @@ def loaded(table, events, rng, **options):
         table.load(batch, now=NOW + (20 + number) * DAY, **options)
 
 
+@pytest.mark.proves("any-order", "equal-sequences", "duplicates-last", "update-columns")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("option", ["plain", "ignore_null", "update"])
 def test_the_latest_row_does_not_depend_on_the_order(bench, option, seed):
@@ -118,6 +119,16 @@ def rows_of(table):
     return {(a, b): {"x": x, "n": n} for a, b, x, n in table.rows("a", "b", *VALUES)}
 
 
+@pytest.mark.proves(
+    "any-order",
+    "late-spliced",
+    "equal-sequences",
+    "collapsed-remembered",
+    "scd2-change",
+    "scd2-null-is-change",
+    "compare-columns",
+    "ttl",
+)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("option", ["plain", "compare", "ttl", "numbered"])
 def test_history_does_not_depend_on_the_order(bench, option, seed):
@@ -155,6 +166,7 @@ def history_of(table):
     return sorted(versions, key=lambda each: (each[0], each[1]))
 
 
+@pytest.mark.proves("scd2-ends-as-scd1")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_last_version_is_the_latest_row(bench, seed):
     rng = random.Random(f"both {seed}")

@@ -15,6 +15,7 @@ def counts(done):
     return {name: count for name, count in done.rows.to_json().items() if count and name != "read"}
 
 
+@pytest.mark.proves("merge-changes", "merge-null-safe", "exact-counts", "merge-idempotent")
 @pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD1])
 def test_new_changed_and_unchanged(bench, mode):
     table = bench(mode)
@@ -33,6 +34,7 @@ def test_new_changed_and_unchanged(bench, mode):
     assert counts(again) == {"unchanged": 2}
 
 
+@pytest.mark.proves("keys-by-column")
 def test_keys_are_compared_by_column(bench):
     table = bench(Mode.MERGE)
     table.load([row("a", "bc", n=1), row("ab", "c", n=2)])
@@ -40,6 +42,7 @@ def test_keys_are_compared_by_column(bench):
     assert table.rows("a", "b", "n") == [("a", "bc", 1), ("ab", "c", 3)]
 
 
+@pytest.mark.proves("mysql-exact-text")
 def test_case_and_blanks_are_changes_and_other_keys(bench):
     table = bench(Mode.MERGE)
     table.load([row("k", x="a"), row("k ", x="b"), row("K", x="c")])
@@ -50,6 +53,7 @@ def test_case_and_blanks_are_changes_and_other_keys(bench):
     assert table.rows("a", "x") == [("K", "c"), ("k ", "b "), ("k", "A")]
 
 
+@pytest.mark.proves("update-columns")
 def test_update_columns_limit_what_is_compared_and_set(bench):
     table = bench(Mode.MERGE, update_columns=("n",))
     table.load([row("1", x="old", n=1), row("2", x="old", n=1)])
@@ -58,6 +62,7 @@ def test_update_columns_limit_what_is_compared_and_set(bench):
     assert table.rows("a", "x", "n") == [("1", "old", 2), ("2", "old", 1)]
 
 
+@pytest.mark.proves("update-columns")
 def test_null_does_not_overwrite_where_it_says_nothing(bench):
     table = bench(Mode.MERGE, ignore_null_updates=True)
     table.load([row("1", x="kept", n=1)])
@@ -66,6 +71,7 @@ def test_null_does_not_overwrite_where_it_says_nothing(bench):
     assert table.rows("a", "x", "n") == [("1", "kept", 2)]
 
 
+@pytest.mark.proves("hard-deletes", "exact-counts")
 def test_a_snapshot_deletes_what_it_lacks(bench):
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
     table.load([row(str(n)) for n in range(4)])
@@ -74,6 +80,7 @@ def test_a_snapshot_deletes_what_it_lacks(bench):
     assert [a for (a,) in table.rows("a")] == ["0", "1", "2"]
 
 
+@pytest.mark.proves("delete-guard")
 def test_a_snapshot_that_came_short_needs_consent(bench):
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
     table.load([row(str(n)) for n in range(4)])
@@ -84,6 +91,7 @@ def test_a_snapshot_that_came_short_needs_consent(bench):
     assert counts(table.load([row("0")], consent=True)) == {"deleted": 3, "unchanged": 1}
 
 
+@pytest.mark.proves("delete-guard")
 def test_a_snapshot_with_rows_set_aside_deletes_nothing_without_consent(bench):
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD)
     table.load([row(str(n)) for n in range(4)])
@@ -95,6 +103,7 @@ def test_a_snapshot_with_rows_set_aside_deletes_nothing_without_consent(bench):
     assert counts(table.load(rest, quarantined=1, consent=True))["deleted"] == 1
 
 
+@pytest.mark.proves("soft-deletes", "exact-counts")
 def test_a_soft_deletion_marks_the_row_until_it_is_back(bench):
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.SOFT)
     table.load([row("1"), row("2"), row("3")])
@@ -105,6 +114,7 @@ def test_a_soft_deletion_marks_the_row_until_it_is_back(bench):
     assert [bool(mark) for _, mark in table.rows("a", "_is_deleted")] == [False, False, False]
 
 
+@pytest.mark.proves("apply-as-deletes", "exact-counts")
 def test_rows_may_say_that_they_delete(bench):
     table = bench(Mode.MERGE, apply_as_deletes="op = 'D'")
     table.load([row("1", deleted=False), row("2", deleted=False)])
@@ -113,6 +123,7 @@ def test_rows_may_say_that_they_delete(bench):
     assert [a for (a,) in table.rows("a")] == ["2", "3"]
 
 
+@pytest.mark.proves("duplicates-error")
 @pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])
 def test_a_key_that_comes_twice_is_refused_and_named(bench, mode):
     table = bench(mode)
@@ -124,6 +135,7 @@ def test_a_key_that_comes_twice_is_refused_and_named(bench, mode):
     assert table.rows("a") == []
 
 
+@pytest.mark.proves("duplicates-quarantine")
 def test_a_key_that_comes_twice_is_set_aside(bench, tmp_path):
     import pyarrow.parquet as pq
 
@@ -136,6 +148,7 @@ def test_a_key_that_comes_twice_is_set_aside(bench, tmp_path):
     assert counts(table.load([row("1", x="r")])) == {"inserted": 1}
 
 
+@pytest.mark.proves("duplicates-quarantine", "hard-deletes")
 @pytest.mark.parametrize("mode", [Mode.MERGE, Mode.SCD2])
 def test_a_snapshot_does_not_lack_the_keys_that_are_set_aside(bench, mode):
     aside = {"on_duplicate_keys": OnDuplicateKeys.QUARANTINE}
@@ -145,6 +158,7 @@ def test_a_snapshot_does_not_lack_the_keys_that_are_set_aside(bench, mode):
     assert counts(done) == {"unchanged": 2, "quarantined": 2}
 
 
+@pytest.mark.proves("update-columns")
 @pytest.mark.parametrize("option", [{"ignore_null_updates": True}, {"update_columns": ("n",)}])
 def test_rows_from_before_there_was_an_order_keep_what_they_should(bench, option):
     bench(Mode.SCD1).load([row("1", x="kept", n=1)])
@@ -167,6 +181,7 @@ def versions(table):
     )
 
 
+@pytest.mark.proves("scd2-first-load", "scd2-change", "scd2-null-is-change", "exact-counts")
 def test_history_from_snapshots(bench):
     table = bench(Mode.SCD2)
     first, second, third = NOW, NOW + DAY, NOW + 2 * DAY
@@ -183,6 +198,7 @@ def test_history_from_snapshots(bench):
     ]
 
 
+@pytest.mark.proves("scd2-reopen", "scd2-delete-policy")
 def test_a_key_that_went_and_came_back_unchanged_is_a_new_version(bench):
     table = bench(Mode.SCD2, handle_deletes=HandleDeletes.HARD)
     table.load([row("1"), row("2"), row("3")])
@@ -195,6 +211,7 @@ def test_a_key_that_went_and_came_back_unchanged_is_a_new_version(bench):
     ]
 
 
+@pytest.mark.proves("scd2-delete-policy")
 def test_a_soft_deletion_is_a_last_version_that_says_so(bench):
     table = bench(Mode.SCD2, handle_deletes=HandleDeletes.SOFT)
     table.load([row("1"), row("2"), row("3", x="v")])
@@ -207,6 +224,7 @@ def test_a_soft_deletion_is_a_last_version_that_says_so(bench):
     ]
 
 
+@pytest.mark.proves("compare-columns")
 def test_other_columns_show_their_latest_value_without_a_version(bench):
     table = bench(Mode.SCD2, compare_columns=("x",))
     table.load([row("1", x="p", n=1)])
@@ -214,6 +232,7 @@ def test_other_columns_show_their_latest_value_without_a_version(bench):
     assert table.rows("a", "x", "n") == [("1", "p", 2)]
 
 
+@pytest.mark.proves("scd2-change")
 def test_a_clock_that_went_back_does_not_turn_history_round(bench):
     table = bench(Mode.SCD2)
     table.load([row("1", x="p")])
@@ -223,6 +242,7 @@ def test_a_clock_that_went_back_does_not_turn_history_round(bench):
     assert current
 
 
+@pytest.mark.proves("ttl", "exact-counts")
 def test_history_runs_out_of_time(bench):
     table = bench(Mode.SCD2, ttl=2 * DAY)
     table.load([row("1"), row("2")])
@@ -240,6 +260,7 @@ def ordered(bench, **options):
     return bench(Mode.SCD2, event_timestamp_column="at", apply_as_deletes="op = 'D'", **options)
 
 
+@pytest.mark.proves("late-spliced", "collapsed-remembered")
 def test_a_late_event_is_spliced_into_history(bench):
     table = ordered(bench)
     for each in (event("k", 1, "x"), event("k", 3, "x"), event("k", 2, "y")):
@@ -255,6 +276,7 @@ def test_a_late_event_is_spliced_into_history(bench):
     assert len(versions(table)) == 3
 
 
+@pytest.mark.proves("scd2-reopen", "scd2-delete-policy")
 def test_a_snapshot_with_event_times_closes_and_reopens(bench):
     table = ordered(bench, handle_deletes=HandleDeletes.HARD)
     rows = [event(a, -5, "x") for a in "abc"]
@@ -271,6 +293,7 @@ def test_a_snapshot_with_event_times_closes_and_reopens(bench):
     assert len(versions(table)) == 4
 
 
+@pytest.mark.proves("ttl")
 def test_a_snapshot_with_event_times_does_not_revive_what_ran_out_of_time(bench):
     table = ordered(bench, handle_deletes=HandleDeletes.HARD, ttl=3 * DAY)
     rows = [event("old", -5, "x"), event("young", -1, "x")]
@@ -279,6 +302,7 @@ def test_a_snapshot_with_event_times_does_not_revive_what_ran_out_of_time(bench)
     assert versions(table)[0] == ("old", "x", NOW - 5 * DAY, NOW - 2 * DAY, False)
 
 
+@pytest.mark.proves("scd2-reopen")
 def test_a_key_in_a_snapshot_lives_whatever_was_remembered_of_it(bench):
     table = ordered(bench, handle_deletes=HandleDeletes.HARD)
     others = [event("b", -9), event("c", -9)]
@@ -301,6 +325,7 @@ def test_a_table_may_have_a_natural_key_alone(bench, mode):
     assert done.rows.unchanged == 1
 
 
+@pytest.mark.proves("preview-dry-run")
 def test_a_dry_run_counts_and_changes_nothing(bench):
     table = bench(Mode.MERGE)
     table.load([row("1", x="p")])
@@ -310,6 +335,7 @@ def test_a_dry_run_counts_and_changes_nothing(bench):
     assert counts(table.load([row("1", x="q"), row("2")])) == {"inserted": 1, "updated": 1}
 
 
+@pytest.mark.proves("lookback")
 def test_rows_that_are_read_again_are_not_added_again(bench):
     unkeyed = Table(name=TableName(name="t"), location=HERE, columns=TABLE.columns[2:])
     table = bench(Mode.APPEND, table=unkeyed)
@@ -326,6 +352,7 @@ def test_rows_that_are_read_again_are_not_added_again(bench):
     assert len(table.rows("x")) == 5
 
 
+@pytest.mark.proves("soft-deletes")
 def test_a_declared_mark_is_used(bench):
     marked = Table(
         name=TableName(name="t"),
@@ -342,6 +369,7 @@ def test_a_declared_mark_is_used(bench):
 ODD = ('a "b" `c`', "select", "n", "E", "x.y", "o", "é; --", "w" * 60)
 
 
+@pytest.mark.proves("hostile-names")
 @pytest.mark.parametrize(
     "options",
     [

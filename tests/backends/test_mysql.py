@@ -233,6 +233,7 @@ def test_parameters_are_found_where_they_are(sql, expected):
 # Both ways
 
 
+@pytest.mark.proves("types-survive")
 @both
 @pytest.mark.parametrize("local_infile", [True, False])
 def test_every_type_is_written_and_read_back_as_it_was(database, tmp_path, local_infile):
@@ -259,6 +260,7 @@ decimals = st.decimals(
 )
 
 
+@pytest.mark.proves("types-survive")
 @both
 @pytest.mark.parametrize("local_infile", [True, False])
 def test_no_value_changes_on_the_way(database, ask, tmp_path, local_infile):
@@ -295,6 +297,7 @@ def test_no_value_changes_on_the_way(database, ask, tmp_path, local_infile):
     check()
 
 
+@pytest.mark.proves("type-table")
 @both
 def test_the_table_we_create_is_no_drift(server, tmp_path):
     target = MySQLTarget(server)
@@ -304,6 +307,7 @@ def test_the_table_we_create_is_no_drift(server, tmp_path):
     assert compare(EVERY_KIND, actual, target.dialect).changes == ()
 
 
+@pytest.mark.proves("mysql-exact-text")
 @both
 def test_keys_tell_cases_and_blanks_apart(server, flavour, ask, tmp_path):
     declared = table(Column(name="k", type=Text(), primary_key=True), merge_keys=("k",))
@@ -342,6 +346,7 @@ def test_a_key_that_the_table_compares_loosely_is_warned_of(server, ask):
     assert "t: key k has the collation utf8mb4_general_ci, for which texts that differ" in warning
 
 
+@pytest.mark.proves("mysql-exact-text")
 @both
 def test_a_key_that_cannot_be_compared_is_refused_with_the_statement_that_helps(server, ask):
     layout = keyed_layout("utf8mb4_bin", ask)
@@ -412,6 +417,7 @@ def test_any_query_is_described_and_read(server, read, query, names):
     assert read(query).column_names == names
 
 
+@pytest.mark.proves("validate-analyses")
 def test_describing_reads_no_row(server, ask):
     ask("CREATE TABLE s (a INT)")
     ask("INSERT INTO s VALUES (1)")
@@ -502,6 +508,7 @@ def test_a_table_without_transactions_is_refused(server, ask):
 # What goes wrong
 
 
+@pytest.mark.proves("no-secret", "retryable")
 @both
 @pytest.mark.parametrize(
     ("change", "error", "said"),
@@ -563,6 +570,7 @@ WIDE = pa.schema(
 )
 
 
+@pytest.mark.proves("values-refused")
 @both
 @pytest.mark.parametrize("local_infile", [True, False])
 @pytest.mark.parametrize(
@@ -584,6 +592,7 @@ def test_a_value_that_the_table_cannot_hold_is_named(database, tmp_path, local_i
     assert f"row k='{row['k']}'" in str(caught.value)
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_row_that_is_there_is_refused_and_nothing_is_written(server, ask, tmp_path):
     declared = table(Column(name="k", type=BigInt(), primary_key=True), merge_keys=("k",))
     schema = pa.schema([("k", pa.int64())])
@@ -593,6 +602,7 @@ def test_a_row_that_is_there_is_refused_and_nothing_is_written(server, ask, tmp_
     assert ask("SELECT k FROM t") == ((1,),)
 
 
+@pytest.mark.proves("bad-database", "retryable")
 def test_a_lock_that_is_held_makes_the_target_busy(server, ask, database):
     ask("CREATE TABLE t (k INT PRIMARY KEY)")
     ask("INSERT INTO t VALUES (1)")
@@ -618,6 +628,7 @@ def test_an_update_counts_the_rows_it_finds(server, ask):
         assert session.execute("UPDATE t SET v = ? WHERE k > ?", (1, 0)) == 2
 
 
+@pytest.mark.proves("nothing-half-written")
 @both
 def test_a_transaction_that_fails_leaves_nothing(server, ask):
     ask("CREATE TABLE t (k INT PRIMARY KEY)")
@@ -656,6 +667,7 @@ def task_rows(*ids):
 KEYED = table(Column(name="k", type=BigInt(), primary_key=True), merge_keys=("k",))
 
 
+@pytest.mark.proves("attempts-once")
 @both
 def test_only_the_attempts_that_won_count(server, ask):
     target = MySQLTarget(server)
@@ -688,6 +700,7 @@ def test_rows_that_are_lost_before_the_commit_are_noticed(server, ask):
         session.show_staging(found, KEYED, "_flow_staging_x")
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_task_that_fails_leaves_nothing(server, ask):
     staging = MySQLTarget(server).staging_table("_flow_staging_x_1", NARROW)
     staging.create("_flow_staging_x_")
@@ -701,6 +714,7 @@ def test_a_task_that_fails_leaves_nothing(server, ask):
     assert ask(f"SELECT * FROM {staging.name}") == ()
 
 
+@pytest.mark.proves("sweep-own")
 def test_what_somebody_still_uses_is_left_for_the_next_run(server, ask, database):
     target = MySQLTarget(server)
     target.staging_table("_flow_staging_x_1", KEYED).create("_flow_staging_x_")
@@ -714,12 +728,14 @@ def test_what_somebody_still_uses_is_left_for_the_next_run(server, ask, database
     assert tables(ask) == {"_flow_staging_x_3", "_flow_staging_y_1"}
 
 
+@pytest.mark.proves("no-secret")
 def test_nothing_that_travels_shows_the_password(server):
     staging = MySQLTarget(server).staging_table("s", KEYED)
     assert len(server.password) > 8
     assert server.password not in repr(staging) + repr(staging.loader())
 
 
+@pytest.mark.proves("sweep-own")
 def test_what_a_crash_left_is_replaced(server, ask, tmp_path):
     ask("CREATE TABLE _flow_staging_x (odd INT)")
     ask("CREATE TABLE _flow_staging_y (of_another INT)")
@@ -729,6 +745,7 @@ def test_what_a_crash_left_is_replaced(server, ask, tmp_path):
     assert tables(ask) == {"t", "_flow_staging_y"}
 
 
+@pytest.mark.proves("lost-lease")
 def test_a_run_that_was_taken_over_loses_its_staging(server, ask, tmp_path, monkeypatch):
     from ematix_flow.backends.impl.mysql import write
 

@@ -22,6 +22,7 @@ def target(mysql_config, tmp_path):
     return backends()["mysql"].target(connection)
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_connection_that_is_cut_can_be_tried_again(target):
     def write_and_be_cut():
         with target.open() as killer, target.open() as session:
@@ -39,6 +40,7 @@ def test_a_connection_that_is_cut_can_be_tried_again(target):
         assert session.fetch("SELECT count(*) FROM t") == [(0,)]
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_deadlock_can_be_tried_again(target):
     with target.open() as session:
         session.execute("CREATE TABLE t (a INT PRIMARY KEY, b INT)")
@@ -73,6 +75,7 @@ def run(target, *statements):
             session.execute(each)
 
 
+@pytest.mark.proves("bad-database")
 def test_a_time_limit_of_the_server_is_told(target):
     with pytest.raises(TargetError, match="gave up"):
         run(
@@ -83,6 +86,7 @@ def test_a_time_limit_of_the_server_is_told(target):
         )
 
 
+@pytest.mark.proves("bad-database")
 def test_a_server_without_room_is_told(target):
     with pytest.raises(TargetError, match="has no room left") as told:
         run(
@@ -94,6 +98,7 @@ def test_a_server_without_room_is_told(target):
     assert "free some space" in str(told.value)
 
 
+@pytest.mark.proves("bad-database", "nothing-half-written")
 def test_a_row_that_does_not_fit_is_named_and_none_is_kept(target, tmp_path):
     table = Bench(target, tmp_path, TABLE, WriteOptions(mode=Mode.MERGE))
     table.load([row("1", x="kept")])

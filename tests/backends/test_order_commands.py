@@ -38,6 +38,7 @@ def test_a_backfill_tells_its_chunks_and_sums_up(flow):
     assert "chunk 1 of 2 (>= integer 1 and < integer 4): loaded, 3 rows read, 3 inserted\n" in err
 
 
+@pytest.mark.proves("backfill")
 def test_a_backfill_that_fails_says_why_and_goes_on_the_next_time(flow):
     code, out, err = flow("backfill", "load_orders", *RANGE, rows=failing_at(5))
     assert (code, out) == (1, "load_orders: failed, 2 chunks: 1 loaded, 1 failed\n")
@@ -67,6 +68,7 @@ def test_what_is_mistyped_is_a_usage_error(flow, arguments, told):
     assert told in err
 
 
+@pytest.mark.proves("preview-dry-run", "replay")
 def test_a_dry_run_counts_and_a_replay_loads_nothing_twice(flow, project):
     code, out, _ = flow("dry-run", "load_orders")
     assert (code, out) == (

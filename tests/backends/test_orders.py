@@ -57,6 +57,7 @@ def numbers(places):
     return [row[0] for row in places.rows("out", ROWS)]
 
 
+@pytest.mark.proves("strictly-after")
 def test_a_run_goes_on_from_the_watermark_and_says_so(shop):
     with loading_without_spark(numbered(1, 2, 3)):
         first = flow(shop).run("load_orders")
@@ -69,6 +70,7 @@ def test_a_run_goes_on_from_the_watermark_and_says_so(shop):
     assert flow(shop).runs()[0] == second
 
 
+@pytest.mark.proves("backfill")
 def test_a_backfill_loads_by_chunks_and_leaves_the_watermark(shop):
     with loading_without_spark(numbered(*range(10, 20))):
         flow(shop).run("load_orders")
@@ -87,6 +89,7 @@ def test_a_backfill_loads_by_chunks_and_leaves_the_watermark(shop):
     assert {run.purpose for run in flow(shop).runs()} == {Purpose.RUN, Purpose.BACKFILL}
 
 
+@pytest.mark.proves("backfill")
 def test_a_backfill_beyond_the_watermark_moves_it_where_no_gap_is_left(shop):
     with loading_without_spark(numbered(1, 2, 3)):
         flow(shop).run("load_orders")
@@ -119,6 +122,7 @@ with loading_without_spark(numbered(*range(1, 10))):
 """
 
 
+@pytest.mark.proves("backfill", "crash-anywhere", "adopt-open-run")
 @pytest.mark.parametrize(
     ("event", "landed"), [("StepStarted", [1, 2, 3]), ("StepEnded", [1, 2, 3, 4, 5, 6])]
 )
@@ -168,6 +172,7 @@ def small_shop(places):
     return places
 
 
+@pytest.mark.proves("backfill")
 @pytest.mark.parametrize(
     ("mode", "keep_going", "statuses"),
     [
@@ -193,6 +198,7 @@ def test_a_failed_chunk_stops_the_rest_or_not(small_shop, mode, keep_going, stat
     assert numbers(small_shop) == list(range(1, 10))
 
 
+@pytest.mark.proves("backfill")
 def test_chunks_of_what_is_there_are_loaded_though_one_failed(small_shop):
     with loading_without_spark(numbered(*range(1, 20))):
         flow(small_shop).run("load_orders")
@@ -218,6 +224,7 @@ def test_a_plain_run_does_not_take_over_a_backfill_that_died(small_shop):
     assert dead.error["type"] == "PresumedFailed"
 
 
+@pytest.mark.proves("replay")
 def test_a_replay_reads_the_same_window_again_as_another_run(shop):
     with loading_without_spark(numbered(1, 2)):
         flow(shop).run("load_orders")
@@ -277,6 +284,7 @@ def state(places, kind):
     return [(name, sorted(places.rows("out", f"SELECT * FROM {name}"))) for (name,) in tables]
 
 
+@pytest.mark.proves("preview-dry-run")
 def test_a_dry_run_counts_and_leaves_everything_as_it_was(shop, between_kind):
     before = state(shop, between_kind)
     with loading_without_spark(numbered(1, 2, 3)):
@@ -335,6 +343,7 @@ def held(project, database):
     return [row[0] for row in project.rows(database, ROWS)]
 
 
+@pytest.mark.proves("several-targets")
 def test_several_targets_have_their_own_commit_and_outcome(two):
     with loading_without_spark(numbered(1, 2)):
         done = two.flow().run("load_orders")
@@ -347,6 +356,7 @@ def test_several_targets_have_their_own_commit_and_outcome(two):
     assert two.flow().runs() == [done]
 
 
+@pytest.mark.proves("several-targets", "failed-keeps-watermark")
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_one_target_that_fails_undoes_no_other(two, goes_on, monkeypatch):
     if goes_on:
@@ -380,6 +390,7 @@ def test_one_target_that_fails_undoes_no_other(two, goes_on, monkeypatch):
     assert held(two, "out.db") == held(two, "copy.db") == [1, 2, 3]
 
 
+@pytest.mark.proves("failed-keeps-watermark", "adopt-open-run")
 def test_an_adopted_run_keeps_its_window_and_its_time(small_shop):
     crash = CRASH.replace("seen == 2", "seen == 1").replace(
         '.backfill("load_orders", "1", "10", chunk="3")', '.run("load_orders")'

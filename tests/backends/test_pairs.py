@@ -243,6 +243,7 @@ def compared(kind: str) -> str:
     return f"SELECT {names} FROM everything ORDER BY CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END"
 
 
+@pytest.mark.proves("types-survive")
 @pytest.mark.every_engine
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
 def test_every_type_survives_the_journey(places, source_kind, target_kind):
@@ -255,6 +256,7 @@ def test_every_type_survives_the_journey(places, source_kind, target_kind):
     assert rows == want
 
 
+@pytest.mark.proves("types-survive")
 @pytest.mark.every_engine
 @pytest.mark.notimpl(targets=["csv", "parquet"], reason="files as targets", raises=NotSupported)
 def test_what_we_wrote_we_read_back(places, between_kind, target_kind):

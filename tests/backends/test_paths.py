@@ -278,6 +278,7 @@ def columns_of(places: Places, table: str, place: str = "db") -> list[str]:
     return [str(name) for (name,) in places.rows(place, sql)]
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_both_paths_give_the_same_table(places, spark, kind, scenario):
@@ -311,6 +312,7 @@ GIVEN_ROWS = (
 )
 
 
+@pytest.mark.proves("paths-agree", "values-refused", "null-in-not-null")
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_paths_refuse_the_same_rows_in_the_same_words(places, spark, kind):
     truths = {"t": 1, "f": 0} if kind == "sqlite" else {"t": "TRUE", "f": "FALSE"}
@@ -385,6 +387,7 @@ ORDERED_VALUES = {
 }
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("kind", KINDS)
 def test_order_is_the_same_text_in_the_database_and_on_spark(config_of, spark, kind):
     target = config_of(kind)
@@ -460,6 +463,7 @@ SUMMED = (
 )
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_sums_are_wider_than_what_they_go_into(places, spark, kind):
     write_day(places, kind, DAYS[1], first=True)
@@ -496,6 +500,7 @@ def load_by_{path}():
 """
 
 
+@pytest.mark.proves("paths-agree")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_limits_of_every_type_stay_what_they_are(places, spark, kind):
     pairs.write_source(places, kind)

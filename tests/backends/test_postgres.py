@@ -218,6 +218,7 @@ def test_a_number_that_no_decimal_can_be_is_named(server, tmp_path):
     ]
 
 
+@pytest.mark.proves("validate-analyses")
 def test_a_query_is_refused_in_postgres_words_with_the_place(server):
     reader = PostgresReader(server)
     run(server, "CREATE TABLE orders (order_id bigint)")
@@ -251,6 +252,7 @@ def test_a_source_cannot_be_written_by_its_query(server, tmp_path):
     assert rows_of(server, "SELECT count(*) FROM t") == [(0,)]
 
 
+@pytest.mark.proves("validate-analyses", "hostile-names")
 def test_describing_reads_no_row_and_inspecting_a_table_tells_its_columns(server):
     run(
         server,
@@ -308,6 +310,7 @@ def unused_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.proves("no-secret", "bad-database", "retryable")
 @pytest.mark.parametrize(
     ("other", "said", "hint"),
     [
@@ -366,6 +369,7 @@ def test_what_a_user_may_not_read_is_known_before_a_row_is(server, guest, tmp_pa
     assert PostgresReader(guest).inspect("secrets").columns is not None
 
 
+@pytest.mark.proves("bad-database")
 def test_a_user_that_may_write_but_not_create_can_load(server, guest):
     declared = Table(
         name=TableName(name="t", schema="shop"),
@@ -441,6 +445,7 @@ def test_staging_hides_a_table_of_its_name_and_is_gone_afterwards(server, tmp_pa
     assert rows_of(server, 'SELECT id FROM "_flow_staging"') == [(99,)]
 
 
+@pytest.mark.proves("values-refused")
 def test_text_with_a_nul_is_named_by_its_key(server, tmp_path):
     files = (
         pa.table({"words": ["fine"] * 3, "id": [1, 2, 3]}),
@@ -536,6 +541,7 @@ EVERYTHING = Table(
 )
 
 
+@pytest.mark.proves("types-survive")
 @settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -595,6 +601,7 @@ def with_bookkeeping(server: Server) -> PostgresTarget:
     return PostgresTarget(server)
 
 
+@pytest.mark.proves("lost-lease")
 def test_each_of_many_runs_at_once_takes_a_fence_of_its_own(server):
     target, sql = with_bookkeeping(server), Bookkeeping("postgres")
 
@@ -606,6 +613,7 @@ def test_each_of_many_runs_at_once_takes_a_fence_of_its_own(server):
         assert sorted(pool.map(take, range(16))) == list(range(1, 17))
 
 
+@pytest.mark.proves("lost-lease")
 def test_a_commit_that_waited_for_another_run_sees_that_it_lost(server):
     target, sql = with_bookkeeping(server), Bookkeeping("postgres")
     waiting = (
@@ -628,6 +636,7 @@ def test_a_commit_that_waited_for_another_run_sees_that_it_lost(server):
             committing.result(timeout=30)
 
 
+@pytest.mark.proves("bad-database", "retryable")
 def test_a_table_that_another_holds_is_busy(server, monkeypatch):
     run(server, "CREATE TABLE t (id int)")
     monkeypatch.setattr("ematix_flow.backends.impl.postgres.read.LOOKING", {"lock_timeout": "50ms"})
@@ -653,6 +662,7 @@ def test_a_connection_that_the_server_ends_can_be_tried_again(server):
     assert caught.value.retryable
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_transaction_that_fails_changes_nothing_and_says_why(server):
     run(server, "CREATE TABLE t (id int)")
 

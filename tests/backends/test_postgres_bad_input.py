@@ -145,6 +145,7 @@ def role(server: Server, *grants: str) -> Iterator[Server]:
         sql(server, "DROP OWNED BY loader", "DROP ROLE loader")
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_table_of_another_role(server):
     with (
         role(server) as poor,
@@ -153,6 +154,7 @@ def test_a_table_of_another_role(server):
         load(poor, batch((1, "a")))
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_connection_that_is_cut_in_the_middle_of_the_copy(server):
     backend = "FROM pg_stat_activity WHERE query LIKE 'COPY %' AND datname = current_database()"
 
@@ -173,6 +175,7 @@ def test_a_connection_that_is_cut_in_the_middle_of_the_copy(server):
             table.drop()
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_connection_that_is_cut_in_the_middle_of_the_commit(server):
     target = PostgresTarget(server)
 
@@ -189,6 +192,7 @@ def test_a_connection_that_is_cut_in_the_middle_of_the_commit(server):
         commit()
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_deadlock(server):
     sql(server, "INSERT INTO t VALUES (1, 'a')")
     update = "UPDATE t SET words = 'b' WHERE id = "
@@ -218,6 +222,7 @@ SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = curr
 """
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_statement_that_takes_too_long(server):
     sql(server, f"ALTER DATABASE \"{server.database}\" SET statement_timeout = '200ms'")
 
@@ -242,6 +247,7 @@ def test_a_statement_that_takes_too_long(server):
             table.drop()
 
 
+@pytest.mark.proves("bad-database", "values-refused", "nothing-half-written")
 def test_a_character_that_the_encoding_of_the_database_has_not(server):
     name = f"{server.database}_latin1"
     make = f"CREATE DATABASE \"{name}\" ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"
@@ -273,6 +279,7 @@ def test_a_database_that_knows_no_encoding_keeps_what_it_is_given(server):
         sql(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+@pytest.mark.proves("bad-database", "nothing-half-written")
 def test_a_key_that_is_too_long_for_its_index(server):
     sql(server, "ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (words)")
     noise = random.Random(1).randbytes(4000).hex()
@@ -280,18 +287,21 @@ def test_a_key_that_is_too_long_for_its_index(server):
         load(server, batch((1, "b"), (2, noise)))
 
 
+@pytest.mark.proves("bad-database", "nothing-half-written")
 def test_a_number_that_the_column_does_not_hold(server):
     sql(server, "ALTER TABLE t ALTER id TYPE smallint")
     with refused(server, TargetError, "smallint out of range", "flow plan", retryable=False):
         load(server, batch((1, "a"), (70_000, "b")))
 
 
+@pytest.mark.proves("bad-database", "nothing-half-written")
 def test_text_that_the_column_does_not_hold_is_not_cut(server):
     sql(server, "ALTER TABLE t ALTER words TYPE varchar(3)")
     with refused(server, TargetError, "too long for type character varying(3)", retryable=False):
         load(server, batch((1, "a"), (2, "abcd")))
 
 
+@pytest.mark.proves("null-in-not-null")
 def test_a_key_that_is_null(server):
     with refused(server, TargetError, 'null value in column "id"', "(null, b)", retryable=False):
         load(server, batch((1, "a"), (None, "b")))
@@ -326,6 +336,7 @@ def tiny_disk(megabytes: int) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.proves("bad-database", "retryable", "nothing-half-written")
 def test_a_disk_that_is_full(server):
     with tiny_disk(4) as folder:
         sql(server, f"CREATE TABLESPACE tiny LOCATION '{folder}'")

@@ -89,6 +89,7 @@ def test_it_may_be_called_where_a_loop_is_running(server):
 FAILS_LATE = "SELECT n AS id, 1 / (500000 - n) AS x FROM generate_series(1, 1000000) AS n"
 
 
+@pytest.mark.proves("nothing-half-written")
 @pytest.mark.parametrize(
     ("query", "said"),
     [

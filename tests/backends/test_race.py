@@ -99,6 +99,7 @@ def environ(places: Places) -> dict[str, str]:
     return {**os.environ, **places.environ()}
 
 
+@pytest.mark.proves("one-lease")
 def test_of_twenty_starts_at_once_one_runs_and_the_others_are_refused(
     places, make_project, between_kind, tmp_path
 ):
@@ -152,6 +153,7 @@ with loading_without_spark():
 """
 
 
+@pytest.mark.proves("lost-lease")
 @pytest.mark.services
 def test_a_runner_paused_past_its_lease_cannot_commit(places, make_project, tmp_path):
     paused, other = declare(places, make_project, "postgres", ', lease_ttl="1s"')
@@ -192,6 +194,7 @@ def _taken_over(flow):
         return False
 
 
+@pytest.mark.proves("one-lease")
 @pytest.mark.services
 def test_after_a_crash_the_same_project_runs_at_once(places, make_project, tmp_path):
     """The lease of the dead would last a day, and nobody waits for it."""

@@ -55,6 +55,7 @@ def connection(request, tmp_path):
         yield found
 
 
+@pytest.mark.proves("frames")
 def test_every_local_frame_has_the_values_that_are_stored(connection, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     query = "SELECT id, price, day, seen_at, name FROM t ORDER BY id"

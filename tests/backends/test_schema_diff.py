@@ -184,6 +184,7 @@ SAMPLES = {
 KINDS = [kind for declared in DATA_TYPES for kind in SAMPLES.get(declared) or (declared(),)]
 
 
+@pytest.mark.proves("type-table", "hostile-names")
 def test_every_type_is_itself_when_it_comes_back(live: Live) -> None:
     wide = table(
         Column(name="id", type=Text(), primary_key=True),
@@ -235,6 +236,7 @@ WIDER = table(
 )
 
 
+@pytest.mark.proves("drift-policies", "drift-kinds")
 def test_evolving_widens_and_adds_and_loses_nothing(live: Live) -> None:
     created(live, OLD)
     name = quoted(NAME.name, grammar_of(live.dialect))
@@ -257,6 +259,7 @@ def test_evolving_widens_and_adds_and_loses_nothing(live: Live) -> None:
     assert (left.kind, left.column) == (ChangeKind.NOT_NULL, "added")
 
 
+@pytest.mark.proves("drift-policies", "drift-kinds")
 def test_evolving_sqlite_adds_columns(sqlite: Live) -> None:
     created(sqlite, OLD)
     more = table(*OLD.columns, Column(name="added", type=Numeric(4, 2), nullable=True))
@@ -287,6 +290,7 @@ def test_destructive_statements_are_valid_too(live: Live) -> None:
     assert left == {("add", "fresh")}
 
 
+@pytest.mark.proves("drift-kinds", "hostile-names")
 def test_a_guessed_rename_is_a_valid_statement(live: Live) -> None:
     created(live, OLD)
     renamed = table(

@@ -124,11 +124,13 @@ def test_the_spool_is_found_in_a_folder_named_like_a_pattern(tmp_path):
 # As source and as target ----------------------------------------------------------------------
 
 
+@pytest.mark.proves("bad-files")
 def test_a_source_that_is_not_there(tmp_path):
     with pytest.raises(SourceMissing, match="does not exist"):
         SqliteReader(tmp_path / "x.db").inspect(None)
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize("content", ["hi", "id,name\n" * 1000])
 def test_what_is_not_a_database_is_an_error_of_its_role(tmp_path, content):
     path = tmp_path / "x.db"
@@ -247,6 +249,7 @@ def test_a_transaction_that_is_gone_does_not_hide_why(tmp_path):
         session.execute("INSERT INTO t VALUES (1)")
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_failed_commit_is_rolled_back(tmp_path):
     path = database(
         tmp_path,

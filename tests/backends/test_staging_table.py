@@ -141,6 +141,7 @@ def test_rows_of_tasks_arrive_in_the_targets_types(server, tmp_path):
     assert kind == "uuid"
 
 
+@pytest.mark.proves("attempts-once")
 def test_an_attempt_that_was_repeated_adds_nothing(server, tmp_path):
     table = table_of(server)
     lost, won = (told(table, tmp_path, batch(1, 2)) for _ in range(2))
@@ -192,6 +193,7 @@ def test_rows_that_stop_the_load_are_counted_and_named(server, tmp_path):
     assert sql(server, f'SELECT id FROM "{table.name}"') == [(1,)]
 
 
+@pytest.mark.proves("attempts-once", "on-failure")
 def test_rows_set_aside_are_those_of_attempts_that_count(server, tmp_path):
     table = table_of(server)
     bad = batch(7, 8, rule=QUARANTINED, value="nope")
@@ -215,6 +217,7 @@ def test_rows_set_aside_on_another_disk_are_missed(server, tmp_path):
         _staged(table.name, [row], tmp_path / "ours")
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_task_that_fails_leaves_nothing_and_tells_the_driver_why(server, tmp_path):
     table = table_of(server)
     many = [batch(*range(n * 1000, n * 1000 + 1000)) for n in range(20)]
@@ -240,6 +243,7 @@ def test_what_is_wrong_with_the_rows_is_not_lost_in_the_driver(server):
     assert sql(server, f'SELECT count(*) FROM "{table.name}"') == [(0,)]
 
 
+@pytest.mark.proves("no-secret")
 def test_nothing_that_travels_shows_the_password(server):
     table = PostgresTarget(server).staging_table("s", TABLE)
     task = StagingTask(load=table.loader(), set_aside=frozenset(), keys=(), folder="")
@@ -248,6 +252,7 @@ def test_nothing_that_travels_shows_the_password(server):
     assert password not in repr(task) + repr(table)
 
 
+@pytest.mark.proves("sweep-own")
 def test_a_run_sweeps_what_its_own_pipeline_left_and_nobody_else(server):
     target = PostgresTarget(server)
     of = {"name": TABLE.name, "run_id": "0199-a"}
@@ -262,6 +267,7 @@ def test_a_run_sweeps_what_its_own_pipeline_left_and_nobody_else(server):
     assert tables(server) == []
 
 
+@pytest.mark.proves("sweep-own")
 def test_what_somebody_still_uses_is_left_for_the_next_run(server):
     left = table_of(server)
     with client().connect(server.dsn) as busy:

@@ -55,6 +55,7 @@ CASES = {
 PAIRS = [(kind, *case) for kind, cases in CASES.items() for case in cases]
 
 
+@pytest.mark.proves("strictly-after")
 @pytest.mark.services
 @pytest.mark.parametrize(("kind", "sql_type", "values", "bound"), PAIRS)
 def test_a_database_keeps_to_the_window(

@@ -55,6 +55,7 @@ def seen(project, *answers):
     return "\n".join([*files, *(text for done in answers for text in (done.stdout, done.stderr))])
 
 
+@pytest.mark.proves("no-secret")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -82,6 +83,7 @@ def test_no_secret_in_any_output(secretive, arguments):
     assert done.stdout or done.stderr
 
 
+@pytest.mark.proves("no-secret")
 def test_no_secret_in_what_is_remembered_of_a_failed_run(secretive):
     failed = secretive.cli("run", "raises", env=secretive.secret_path)
     assert failed.returncode == 1, failed.stdout
@@ -157,6 +159,7 @@ def configured(project):
     return project
 
 
+@pytest.mark.proves("no-secret")
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
@@ -178,6 +181,7 @@ def test_no_secret_of_any_place_in_any_output(configured, arguments, evidence):
         assert canary not in text
 
 
+@pytest.mark.proves("no-secret")
 def test_no_secret_of_any_place_in_what_is_remembered(configured):
     failed = configured.cli("run", "tells_all", env=configured.secrets)
     shown = configured.cli("runs", "--format", "json")

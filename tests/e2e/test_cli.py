@@ -32,6 +32,7 @@ def test_help_shows_every_command_with_examples(project):
     assert "flow run load_orders --engine sail" in project.cli("run", "--help").stdout
 
 
+@pytest.mark.proves("no-stack-trace")
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -56,6 +57,7 @@ def test_usage_errors_exit_2_on_stderr(project, arguments, expected):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.proves("no-stack-trace")
 def test_an_error_as_json_and_with_its_stack(project):
     project.with_orders()
     done = project.cli("run", "lod_orders", "--format", "json")
@@ -65,6 +67,7 @@ def test_an_error_as_json_and_with_its_stack(project):
     assert "Traceback" in project.cli("run", "lod_orders", "-v").stderr
 
 
+@pytest.mark.proves("plan-pure")
 def test_list_plan_explain_and_an_empty_project(project):
     assert "No pipelines in" in project.cli("list").stdout
     assert project.json("list")["pipelines"] == []
@@ -126,6 +129,7 @@ def test_init_makes_a_project_that_runs(tmp_path):
     assert {"status": "succeeded"}.items() <= shop.json("runs")["runs"][0].items()
 
 
+@pytest.mark.proves("no-stack-trace")
 def test_a_failed_run_exits_1_and_says_why(project):
     project.with_orders(rows=[("1", "", "1.00")])
     done = project.cli("run", "load_orders")

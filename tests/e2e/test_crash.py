@@ -40,6 +40,7 @@ def crash(project, event_type, step):
     assert process.returncode == -signal.SIGKILL, errors.decode()
 
 
+@pytest.mark.proves("crash-anywhere", "sweep-own")
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_killed_between_staging_and_commit(project, kind):
     project.with_orders(kind)
@@ -59,6 +60,7 @@ def test_killed_between_staging_and_commit(project, kind):
     assert [run.status for run in project.flow().runs()] == [RunStatus.SUCCEEDED]
 
 
+@pytest.mark.proves("adopt-open-run", "append-once")
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_killed_after_the_commit_and_before_the_record(project, kind):
     project.with_orders(kind)
@@ -72,6 +74,7 @@ def test_killed_after_the_commit_and_before_the_record(project, kind):
     assert [run.status for run in project.flow().runs()] == [RunStatus.SUCCEEDED]
 
 
+@pytest.mark.proves("adopt-open-run")
 @pytest.mark.parametrize(
     ("event", "status", "replaced"),
     [("StepEnded", RunStatus.SUCCEEDED, 3), ("StepStarted", RunStatus.FAILED, 0)],
@@ -113,6 +116,7 @@ def test_interrupted_after_the_commit_it_is_recorded_as_landed(project):
     assert project.rows("out.db", ROWS) == LOADED
 
 
+@pytest.mark.proves("adopt-open-run")
 def test_when_the_target_cannot_be_asked_the_run_stays_open_and_is_adopted(project, monkeypatch):
     project.with_orders()
     flow = project.flow(observer=Interrupt(KeyboardInterrupt()))
@@ -131,6 +135,7 @@ def unreachable(*_):
     raise OSError("the network is down")
 
 
+@pytest.mark.proves("adopt-open-run")
 def test_a_dead_run_is_found_even_after_others_committed(project):
     """Another checkout may have loaded in between: the ledger keeps each run."""
     project.with_orders("sqlite", "truncate")

@@ -45,6 +45,7 @@ SUMS = [
 ]
 
 
+@pytest.mark.proves("exact-counts", "scd2-change", "late-spliced", "apply-as-deletes")
 def test_the_demo_answers_programs_with_what_the_warehouse_holds(tmp_path):
     told = ProjectFolder(tmp_path).json("demo", "shop")
     assert [counts(runs) for runs in told["loads"]] == [FIRST, SECOND]
@@ -68,6 +69,7 @@ def test_the_demo_answers_programs_with_what_the_warehouse_holds(tmp_path):
     assert summed == Decimal(str(sold))
 
 
+@pytest.mark.proves("merge-idempotent")
 def test_the_demo_tells_people_its_story_and_can_run_again(tmp_path):
     folder = ProjectFolder(tmp_path)
     shop = ProjectFolder(tmp_path / "ematix-demo")

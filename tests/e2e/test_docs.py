@@ -14,6 +14,7 @@ RUNNABLE = [
 ]
 
 
+@pytest.mark.proves("docs-run")
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
 def test_a_reader_can_follow_the_page(page, tmp_path):
     assert follow(page, tmp_path) > 0

@@ -82,6 +82,7 @@ EXPECTED = {
 ORCHESTRATED = {"airflow", "dagster", "prefect"}
 
 
+@pytest.mark.proves("examples-run")
 def test_every_example_is_tested_and_listed():
     folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
     assert folders == set(EXPECTED) | ORCHESTRATED
@@ -93,6 +94,7 @@ def test_every_example_is_tested_and_listed():
 WRITE_THEIR_SOURCE = {"backfill", "history", "sqlite_report"}
 
 
+@pytest.mark.proves("examples-run")
 @pytest.mark.every_engine
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_example_runs(name, tmp_path):
@@ -101,6 +103,7 @@ def test_an_example_runs(name, tmp_path):
     assert project.rows(database, query) == rows
 
 
+@pytest.mark.proves("examples-run", "late-spliced", "apply-as-deletes")
 @pytest.mark.every_engine
 def test_the_history_example_splices_in_what_comes_late(tmp_path):
     project = loaded("history", tmp_path)
@@ -118,6 +121,7 @@ def test_the_history_example_splices_in_what_comes_late(tmp_path):
     assert project.rows(database, "SELECT employee, team FROM staff") == [("mira", "sales")]
 
 
+@pytest.mark.proves("examples-run", "backfill")
 @pytest.mark.every_engine
 def test_the_backfill_example_corrects_january(tmp_path):
     project = loaded("backfill", tmp_path)

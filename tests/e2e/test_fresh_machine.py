@@ -33,6 +33,7 @@ TOOLS = (
 KEPT = ("PIP_", "SSL_", "REQUESTS_", "PYENV_")
 
 
+@pytest.mark.proves("fresh-machine")
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_make_demo_without_java_home_or_environment(tmp_path):

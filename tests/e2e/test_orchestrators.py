@@ -48,6 +48,7 @@ def python_of(name):
     return ROOT / environment / "bin" / "python"
 
 
+@pytest.mark.proves("orchestrators", "examples-run")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_orchestrator_runs_our_pipelines(name, tmp_path):

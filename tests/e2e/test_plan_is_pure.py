@@ -177,6 +177,7 @@ def declared(
     return {"SHOP_PASSWORD": server.facts["password"]}
 
 
+@pytest.mark.proves("plan-pure", "light-imports", "validate-analyses", "no-secret")
 @pytest.mark.parametrize("target", TARGETS)
 def test_looking_leaves_the_database_as_it_was(project, shop, tripwires, target):
     shop.execute(*TARGETS[target])
@@ -195,6 +196,7 @@ def test_looking_leaves_the_database_as_it_was(project, shop, tripwires, target)
         assert env["SHOP_PASSWORD"] not in done.stdout + done.stderr
 
 
+@pytest.mark.proves("plan-pure")
 def test_the_same_plan_is_the_same_bytes(project, shop):
     shop.execute(*TARGETS["present"])
     env = declared(project, shop, mode="truncate")
@@ -205,6 +207,7 @@ def test_the_same_plan_is_the_same_bytes(project, shop):
     assert not list(project.path.rglob("runs.jsonl"))
 
 
+@pytest.mark.proves("validate-analyses")
 def test_what_the_source_refuses_is_known_before_anything_starts(project, shop, tripwires):
     env = {**declared(project, shop, amount="amuont AS amount"), **tripwires}
     before = shop.everything()

@@ -37,6 +37,7 @@ def test_append_then_truncate(project, kind):
     assert project.rows("out.db", ROWS) == [(9, "kurt", "1.00")]
 
 
+@pytest.mark.proves("record-of-run", "engine-chosen")
 def test_the_record_tells_steps_engine_and_counts(project):
     done = project.with_orders().flow().run("load_orders")
     [kept] = project.flow().runs()
@@ -80,6 +81,7 @@ def _target_rows(project):
     return project.rows("out.db", "SELECT * FROM orders")
 
 
+@pytest.mark.proves("null-in-not-null", "values-refused", "nothing-half-written")
 @pytest.mark.every_engine
 @pytest.mark.parametrize(
     ("row", "expected"),
@@ -110,6 +112,7 @@ def query(project, sql):
     pipelines.write_text(text.replace("SELECT order_id, customer, amount FROM orders", sql))
 
 
+@pytest.mark.proves("no-stack-trace")
 @pytest.mark.parametrize(
     ("sql", "kind", "expected"),
     [
@@ -135,6 +138,7 @@ def test_a_query_that_cannot_work(project, sql, kind, expected):
     assert expected.lower() in failing(project, kind).lower()
 
 
+@pytest.mark.proves("bad-files")
 def test_a_csv_row_with_too_many_fields_stops_the_run(project):
     project.with_orders(rows=[("1", "ada", "1.00"), ("2", "b", "2.00", "what", "else")])
     assert "orders.csv" in failing(project, SourceError)
@@ -163,11 +167,13 @@ def test_a_path_of_odd_characters(make_project):
     assert odd.with_orders().flow().run("load_orders").rows.inserted == 3
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_the_same_rows_again_are_refused_by_the_key_and_the_first_stay(project):
     project.with_orders("duckdb").flow().run("load_orders")
     assert "already there" in failing(project, TargetError)
 
 
+@pytest.mark.proves("one-lease")
 @pytest.mark.every_engine
 def test_a_second_run_at_the_same_time_is_refused(project):
     flow = project.with_orders().flow()
@@ -185,6 +191,7 @@ def test_a_function_that_raises_is_recorded_with_its_line(project):
     assert "pipelines.py:" in failing(project, UserCodeError)
 
 
+@pytest.mark.proves("bad-engine")
 @pytest.mark.parametrize("engine", ["locl", "http://x", "spark://", "sc://"])
 def test_an_unknown_engine(project, engine):
     project.with_orders()
@@ -192,6 +199,7 @@ def test_an_unknown_engine(project, engine):
         project.flow(engine=engine).run("load_orders")
 
 
+@pytest.mark.proves("bad-engine")
 def test_nobody_at_a_connect_address(project):
     project.with_orders()
     with pytest.raises(EngineError, match="nothing answers at sc://localhost:1"):
@@ -205,6 +213,7 @@ def test_a_far_engine_needs_a_shared_staging_path(project):
         project.flow(engine="spark://far.example:7077").run("load_orders")
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_rows_that_the_engine_staged_elsewhere_are_missed(project, monkeypatch):
     """A disk that is not shared must not look like a load of no rows."""
     project.with_orders("sqlite", "truncate").flow().run("load_orders")
@@ -302,6 +311,7 @@ def test_source_table_reads_a_table_whole(project):
     ]
 
 
+@pytest.mark.proves("values-refused")
 @pytest.mark.parametrize(
     ("path", "error", "told"),
     [
@@ -362,6 +372,7 @@ def test_a_query_the_source_refuses(project):
     assert "source 'app'" in str(caught.value)
 
 
+@pytest.mark.proves("borrowed-session")
 def test_a_borrowed_session_is_neither_changed_nor_stopped(project):
     project.with_orders()
     owner = project.flow()
@@ -383,6 +394,7 @@ def test_a_borrowed_session_is_neither_changed_nor_stopped(project):
         assert session.range(3).count() == 3
 
 
+@pytest.mark.proves("record-of-run")
 def test_runs_as_json_have_the_documented_shape(project):
     project.with_orders().flow().run("load_orders")
     shown = project.json("runs")

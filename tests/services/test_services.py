@@ -25,6 +25,7 @@ def running(request: pytest.FixtureRequest) -> Running:
     return server
 
 
+@pytest.mark.proves("services-real")
 def test_listens_on_its_own_ports_of_loopback_and_no_others(running: Running) -> None:
     addresses = listening(running.pid)
     assert {address.port for address in addresses} == set(running.ports.values())
@@ -40,6 +41,7 @@ def test_secrets_stay_out_of_the_repr(running: Running) -> None:
 # PostgreSQL
 
 
+@pytest.mark.proves("services-real")
 def test_postgres_round_trip(postgres_database: Database) -> None:
     psycopg = required("psycopg", "psycopg[binary]")
     with psycopg.connect(postgres_database.dsn) as connection:
@@ -74,6 +76,7 @@ def test_a_postgres_database_is_dropped_even_with_a_slot_and_a_client(
 # MariaDB and MySQL
 
 
+@pytest.mark.proves("services-real")
 def test_mysql_is_genuine(mysql_database: Database) -> None:
     server = mysql_database.server
     with _mariadb(server, database=mysql_database.name) as connection:
@@ -98,6 +101,7 @@ def test_mysql_refuses_strangers(mysql: Running, user: str, password: str) -> No
         _mariadb(mysql, user=user, password=password)
 
 
+@pytest.mark.proves("services-real")
 def test_mariadb_round_trip(mariadb_database: Database) -> None:
     server = mariadb_database.server
     with _mariadb(server, database=mariadb_database.name) as connection:
@@ -173,6 +177,7 @@ def _kafka_clients(server: Running) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.proves("services-real")
 @pytest.mark.parametrize(
     "way", ["plaintext", "plain", "scram-256", "scram-512", "tls", "mtls", "sasl-tls"]
 )
@@ -265,6 +270,7 @@ def _s3(server: Running, **options: str) -> Any:
     )
 
 
+@pytest.mark.proves("services-real")
 def test_s3_round_trip(s3_bucket: Bucket) -> None:
     client = _s3(s3_bucket.server)
     client.put_object(Bucket=s3_bucket.name, Key="a/b", Body=b"1", IfNoneMatch="*")

@@ -94,6 +94,7 @@ def test_a_reused_pid_is_not_taken_for_the_server(private: Private, bystander: i
     assert identify(bystander) is not None
 
 
+@pytest.mark.proves("services-real")
 def test_a_foreign_server_on_the_recorded_port_is_refused(private: Private) -> None:
     ours = private.supervisor.start(private.service)
     # The worst case: the foreign server even accepts our credentials.
@@ -112,6 +113,7 @@ def test_a_foreign_server_on_the_recorded_port_is_refused(private: Private) -> N
     assert private.service.is_ours(private.foreign)
 
 
+@pytest.mark.proves("services-real")
 def test_a_foreign_process_in_the_state_file_is_neither_used_nor_ended(private: Private) -> None:
     ours = private.supervisor.start(private.service)
     state = private.state()

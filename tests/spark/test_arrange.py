@@ -65,6 +65,7 @@ def problem(row, contract):
     return None if number is None else contract.rule(number).describe(row[VALUE_COLUMN])
 
 
+@pytest.mark.proves("column-map")
 def test_columns_get_the_targets_names(spark):
     frame = spark.sql("SELECT 1L AS Nr, 'Bonn' AS town, TIMESTAMP_NTZ'2026-03-01' AS at")
     rows, _ = arranged(frame, layout_of(), column_map=(("nr", "id"), ("TOWN", "city")))
@@ -163,6 +164,7 @@ def test_the_cursor_is_the_querys_own_value_and_never_null(spark):
     assert problem(rows[1], contract) == "n is NULL, so no incremental load would ever read the row"
 
 
+@pytest.mark.proves("values-refused")
 @pytest.mark.parametrize(
     ("dialect", "kind", "value", "told"),
     [

@@ -94,6 +94,7 @@ def near_the_edge(draw, precision, scale):
     return draw(st.sampled_from(["", "-", "+"])) + whole + point + decimals + zeros + exponent
 
 
+@pytest.mark.proves("values-refused")
 @settings(few, max_examples=12)
 @given(SCALED.flatmap(lambda ps: st.tuples(st.just(ps), st.lists(near_the_edge(*ps), min_size=40))))
 def test_every_precision_is_exact(spark, sample):
@@ -207,6 +208,7 @@ LOSSY = {
 }
 
 
+@pytest.mark.proves("values-refused")
 @pytest.mark.parametrize("kind", LOSSY)
 def test_text_that_would_be_stored_as_something_else(spark, kind):
     texts = LOSSY[kind]

@@ -66,6 +66,7 @@ def test_folders_of_any_name(spark, tmp_path, folder):
     assert len(rows(frame)) == 2
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(
     ("name", "kind", "expected"),
     [
@@ -107,6 +108,7 @@ def test_a_folder_that_may_not_be_listed(tmp_path, monkeypatch):
 # What is in them -------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize("row", ["1,a,x,more", "1,a"])
 @pytest.mark.parametrize("note", ["x", '"two\nlines"'])
 @pytest.mark.parametrize("asked", ["id", "count(*)"])
@@ -168,12 +170,14 @@ def test_a_large_table_is_not_looked_through(tmp_path, monkeypatch):
     assert not quotes.has_line_ends_in_quotes(found, CsvConnection(name="c", path="."))
 
 
+@pytest.mark.proves("bad-files")
 def test_a_quote_left_open_would_swallow_the_rows_after_it(spark, tmp_path):
     put(tmp_path, t=HEADER + '1,a,x\n2,b,"y\n3,c,z\n')
     with pytest.raises(SourceError, match="never closed: it opens in line 3"):
         csv_reader(tmp_path).read_relation(spark, "t")
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize("schema", ["text", "infer", "id BIGINT, name STRING, note STRING"])
 def test_files_of_one_table_have_one_header(tmp_path, schema):
     put(tmp_path, t__a=HEADER + "1,a,x\n", t__b="id,note,name\n1,x,a\n")
@@ -194,6 +198,7 @@ def test_columns_without_a_name(spark, tmp_path):
     assert csv_reader(tmp_path).read_relation(spark, "t").columns == ["_c0", "a", "_c2"]
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize("schema", ["text", "infer"])
 def test_bytes_of_another_encoding_name_column_and_row(spark, tmp_path, schema):
     many = "".join(f"{number},good,x\n" for number in range(20_000))
@@ -236,6 +241,7 @@ def test_marks_of_one_character(tmp_path, properties, expected):
     assert expected in refusal(tmp_path, DeclarationError, **properties)
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -263,6 +269,7 @@ def test_an_unknown_encoding(tmp_path):
 # Parquet ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("bad-files")
 def test_parquet_files_of_one_table_agree(spark, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -64,6 +64,7 @@ def ordered(connection, table="t", order="id"):
     return found.drop_columns([each for each in found.column_names if each.startswith("_")])
 
 
+@pytest.mark.proves("frames", "types-survive")
 @pytest.mark.parametrize(("library", "kind"), PAIRS)
 def test_every_frame_arrives_whole_in_every_mode_without_a_key(spark, library, kind):
     connection = house(kind)
@@ -77,6 +78,7 @@ def test_every_frame_arrives_whole_in_every_mode_without_a_key(spark, library, k
     assert ordered(connection).to_pylist() == ROWS.to_pylist()
 
 
+@pytest.mark.proves("frames")
 def test_reading_gives_the_frame_that_is_asked_for_with_exact_types(spark):
     connection = house("memory")
     connection.write_df(ROWS, "t", spark=spark)
@@ -91,6 +93,7 @@ def test_reading_gives_the_frame_that_is_asked_for_with_exact_types(spark):
     assert polars["name"].to_list() == ["ada", None]
 
 
+@pytest.mark.proves("frames")
 def test_a_spark_frame_is_lazy_and_of_the_callers_session(spark):
     connection = house("memory")
     connection.write_df(ROWS, "t", spark=spark)
@@ -130,6 +133,7 @@ BAD = {
 }
 
 
+@pytest.mark.proves("null-in-not-null", "values-refused", "nothing-half-written")
 @pytest.mark.parametrize("library", ["pandas", "pyarrow", "spark"])
 @pytest.mark.parametrize("fault", BAD)
 def test_a_row_that_breaks_the_contract_stops_the_load_with_its_key(spark, library, fault):
@@ -149,6 +153,7 @@ def test_a_row_that_breaks_the_contract_stops_the_load_with_its_key(spark, libra
     assert ordered(connection, "people").num_rows == 1
 
 
+@pytest.mark.proves("drift-policies")
 def test_a_table_that_is_there_judges_a_frame_that_names_it(spark):
     connection = house("memory")
     with declaring_into(Project()):
@@ -192,6 +197,7 @@ def test_sync_loads_from_a_query_a_frame_and_a_whole_table(spark):
     assert ordered(store, "copy").num_rows == 2
 
 
+@pytest.mark.proves("frames")
 @pytest.mark.parametrize("library", ["pandas", "spark"])
 @pytest.mark.parametrize("mode", ["merge", "scd1", "scd2"])
 def test_modes_with_a_key_insert_change_and_leave_alone(spark, mode, library):

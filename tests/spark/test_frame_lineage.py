@@ -43,6 +43,7 @@ def influences(lineage):
     return {(str(each.column), each.role) for each in lineage.influences}
 
 
+@pytest.mark.proves("lineage")
 def test_join_and_aggregate(shop):
     orders, customers = shop.table("orders"), shop.table("customers")
     frame = (
@@ -71,6 +72,7 @@ def test_join_and_aggregate(shop):
     assert [str(each) for each in lineage.tables] == ["orders", "customers"]
 
 
+@pytest.mark.proves("lineage")
 def test_window_and_union(shop):
     latest = Window.partitionBy("customer").orderBy(F.desc("at"))
     ranked = shop.table("orders").withColumn("rank", F.row_number().over(latest))
@@ -89,6 +91,7 @@ def test_window_and_union(shop):
     assert ("orders.at", "filter") in influences(lineage)
 
 
+@pytest.mark.proves("lineage")
 def test_udf_explode_and_struct(shop):
     shout = F.udf(lambda text: text.upper(), "string")
     frame = (
@@ -132,6 +135,7 @@ SQL = [
 ]
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize("query", SQL)
 def test_sql_has_the_same_lineage_by_its_plan_and_by_its_text(shop, query):
     planned = frame_lineage(shop.sql(query))

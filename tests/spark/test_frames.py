@@ -191,6 +191,7 @@ def test_what_is_no_frame_is_told_with_its_line(project, spark, body, expected):
     assert "pipelines.py:" in str(caught.value)
 
 
+@pytest.mark.proves("plan-pure", "lineage")
 def test_analysis_learns_columns_and_lineage_and_runs_no_job(project, spark):
     body = BODIES["a parameter is a frame"][1]
     flow = loaded(project, spark, "load_orders", body)
@@ -216,12 +217,14 @@ def test_code_that_runs_a_job_is_not_analysed_and_not_called_wrong(project, spar
     assert "planned, not analysed: the function runs a Spark job" in found.text
 
 
+@pytest.mark.proves("validate-analyses")
 def test_validate_asks_the_source_or_spark(project, spark):
     flow = loaded(project, spark, "load_orders", "return load_orders")
     assert flow.validate("load_orders").text == ("ok, Spark returns order_id, customer, amount")
     assert "returns order_id, which totals does not declare" in flow.validate("totals").text
 
 
+@pytest.mark.proves("validate-analyses")
 def test_validate_knows_the_columns_of_what_an_upstream_will_create(project, spark):
     project.declare(
         PROJECT.format(
@@ -259,6 +262,7 @@ def jobs_so_far(spark):
     return store.jobsList(None).size()
 
 
+@pytest.mark.proves("validate-analyses")
 def test_validate_finds_a_column_of_a_wrong_type(project, spark):
     body = "return load_orders.selectExpr('array(customer) AS customer', 'amount')"
     flow = loaded(project, spark, "load_orders", body)

@@ -38,6 +38,7 @@ def ids(project):
     return [row[0] for row in project.rows("out.db", "SELECT id FROM events ORDER BY id")]
 
 
+@pytest.mark.proves("strictly-after")
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 @pytest.mark.parametrize(
     ("sql_type", "values"),
@@ -67,6 +68,7 @@ def test_a_run_reads_what_lies_strictly_above_the_last_one(project, spark, kind,
     assert str(plan.window).startswith("seen > ")
 
 
+@pytest.mark.proves("strictly-after")
 def test_files_are_read_from_the_watermark_on_too(project, spark):
     project.declare(
         FROM_SQLITE.format(kind="duckdb", column="seen", more="").replace(
@@ -92,6 +94,7 @@ def test_files_are_read_from_the_watermark_on_too(project, spark):
     assert ids(project) == [1, 3]
 
 
+@pytest.mark.proves("strictly-after")
 def test_a_function_on_frames_is_given_the_same_window(project, spark):
     project.declare(
         FROM_SQLITE.format(kind="duckdb", column="seen", more="").replace(
@@ -110,6 +113,7 @@ def test_a_function_on_frames_is_given_the_same_window(project, spark):
     assert ids(project) == [1, 3]
 
 
+@pytest.mark.proves("lookback")
 def test_lookback_finds_rows_that_came_late_and_adds_none_twice(project, spark):
     project.declare(FROM_SQLITE.format(kind="duckdb", column="seen", more=", lookback='1h'"))
     start = datetime(2026, 3, 1, 9)

@@ -66,6 +66,7 @@ def as_json(spark, kind, *values):
     return [row["v"] for row in found]
 
 
+@pytest.mark.proves("types-survive")
 def test_no_value_changes_inside_of_a_struct(spark):
     [text] = as_json(
         spark,
@@ -113,6 +114,7 @@ def test_arrays(spark, kind, value, expected):
     assert json.loads(text) == expected
 
 
+@pytest.mark.proves("types-survive")
 def test_sqlite_takes_arrays_and_structs(spark, tmp_path):
     table = Table(
         name=TableName(name="t"),

@@ -102,6 +102,7 @@ def everything(spark):
     return [normalized(spark, cases) for cases in jobs]
 
 
+@pytest.mark.proves("markers", "on-failure")
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
 def test_a_marker_means_what_python_says(everything, number):
     table, rows = everything[number // AT_ONCE]
@@ -171,6 +172,7 @@ def test_a_table_without_markers_is_left_alone(spark):
     assert normalize(frame, declared(Column(name="id", type=BigInt()))) is frame
 
 
+@pytest.mark.proves("mistakes-told")
 @pytest.mark.parametrize(
     ("column", "returned", "problem", "hint"),
     [
@@ -228,6 +230,7 @@ def staged_rows(spark, rows, folder):
     return stage(judged, folder, contract, counted=True), contract
 
 
+@pytest.mark.proves("on-failure")
 def test_what_a_marker_cannot_read_stops_the_run_and_is_named(spark, tmp_path):
     staged, contract = staged_rows(
         spark, [(1, "7", "01.02.2024"), (2, "8", "30.02.2024"), (3, "x", "never")], tmp_path
@@ -241,6 +244,7 @@ def test_what_a_marker_cannot_read_stops_the_run_and_is_named(spark, tmp_path):
     assert 'on_failure="null" or "quarantine"' in caught.value.hint
 
 
+@pytest.mark.proves("on-failure")
 def test_rows_are_set_aside_and_the_rest_goes_on(spark, tmp_path):
     rows = [(n, " x " if n % 10 == 0 else str(n), "01.02.2024") for n in range(100)]
     staged, contract = staged_rows(spark, rows, tmp_path / "staging")

@@ -78,6 +78,7 @@ def in_tasks(spark, server: Server, query: str, scratch) -> Iterator[object]:
         yield PostgresReader(server).read_in_tasks(spark, query, scratch, held)
 
 
+@pytest.mark.proves("types-survive")
 def test_tasks_read_and_write_each_row_once_and_exactly(spark, server, tmp_path):
     sql(server, SOURCE)
     target = PostgresTarget(server)
@@ -107,6 +108,7 @@ BAD_VALUES = [
 ]
 
 
+@pytest.mark.proves("values-refused")
 def test_rows_that_no_column_holds_are_named_and_nothing_is_written(spark, server, tmp_path):
     columns = TABLE.columns[0], TABLE.columns[2]
     table = Table(name=TABLE.name, location=TABLE.location, columns=columns)
@@ -159,6 +161,7 @@ session.stop()
 """
 
 
+@pytest.mark.proves("attempts-once")
 def test_a_task_that_dies_after_its_copy_neither_doubles_nor_loses_a_row(
     postgres_database, tmp_path
 ):
@@ -196,6 +199,7 @@ def test_a_snapshot_that_is_gone_is_an_error_not_a_shorter_answer(spark, server,
         frame.collect()
 
 
+@pytest.mark.proves("no-secret")
 def test_no_plan_and_no_error_shows_the_password(spark, server, tmp_path):
     sql(
         server,

@@ -76,6 +76,7 @@ def stored(project, database="out.duckdb", what="id, name"):
     return project.rows(database, f"SELECT {what} FROM people ORDER BY id")
 
 
+@pytest.mark.proves("column-map")
 def test_rows_pass_through_the_steps_in_order(people, project):
     steps = """
         deduplicate_by("ID", order_by="length(name) DESC"),
@@ -117,12 +118,14 @@ def test_what_is_wrong_with_a_step_is_told_at_the_users_line(people):
 UNIQUE = "transforms_pre=deduplicate_by('id', order_by='name')"
 
 
+@pytest.mark.proves("column-map")
 def test_steps_after_the_load_see_its_rows(people, project):
     people(f"{ONE} {UNIQUE}, transforms_post=[ematix.transform_ref('count_them'), told]")
     assert project.rows("out.duckdb", "SELECT * FROM counts") == [(4,)]
     assert project.rows("out.duckdb", "SELECT * FROM told") == [(";people",)]
 
 
+@pytest.mark.proves("column-map")
 def test_a_step_after_the_load_that_fails_halts_those_behind_it(people, project):
     late = "transforms_post=['INSERT INTO nowhere VALUES (1)', told]"
     with pytest.raises(FlowError, match="nowhere"):
@@ -135,6 +138,7 @@ def test_a_step_after_the_load_that_fails_halts_those_behind_it(people, project)
     assert project.rows("out.duckdb", tables) == [("told",)]
 
 
+@pytest.mark.proves("column-map")
 def test_each_of_several_targets_has_its_own_names_and_mode(people, project):
     targets = """targets=[
         ematix.target(People, "out", mode="merge"),
@@ -148,6 +152,7 @@ def test_each_of_several_targets_has_its_own_names_and_mode(people, project):
     assert "persons" in text
 
 
+@pytest.mark.proves("drift-policies")
 def test_a_column_that_the_target_lacks_is_let_go(people, project):
     project.sqlite("out.db", "CREATE TABLE people (id INTEGER PRIMARY KEY NOT NULL)")
     into = "target=People, target_connection='lite', "
@@ -157,6 +162,7 @@ def test_a_column_that_the_target_lacks_is_let_go(people, project):
     assert plan_note in str(project.flow().plan("load").remarks)
 
 
+@pytest.mark.proves("drift-policies")
 def test_rows_with_a_value_that_does_not_fit_are_set_aside(people, project):
     project.sqlite("app.db", "UPDATE people SET name = NULL WHERE id > 2")
     project.sqlite("out.db", "CREATE TABLE people (id INTEGER PRIMARY KEY NOT NULL)")
@@ -165,6 +171,7 @@ def test_rows_with_a_value_that_does_not_fit_are_set_aside(people, project):
     assert stored(project, "out.db", "id") == [(3,), (4,)]
 
 
+@pytest.mark.proves("drift-policies")
 def test_a_value_that_the_targets_type_cannot_hold_is_let_go(people, project):
     import duckdb
 

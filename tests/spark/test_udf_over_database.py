@@ -26,6 +26,7 @@ def loud():
 """
 
 
+@pytest.mark.proves("udfs", "path-explained")
 @pytest.mark.parametrize(
     ("dialect", "query"),
     [

@@ -180,6 +180,7 @@ def same(names):
     return names
 
 
+@pytest.mark.proves("udfs")
 def test_every_type_goes_in_and_out_unchanged(session):
     given, absent, rows, groups = [], [], [], []
     for number, (kind, (literal, _)) in enumerate(VALUES.items()):
@@ -261,6 +262,7 @@ def test_a_decimal_is_widened_only_where_its_largest_value_fits(found, wanted, n
     assert widens(value.type, pa.decimal128(*wanted)) == fits
 
 
+@pytest.mark.proves("mistakes-told")
 @pytest.mark.parametrize("case", RESULTS)
 def test_a_wrong_result_is_an_error_at_the_declaration(session, case):
     result, said = RESULTS[case]
@@ -302,6 +304,7 @@ def test_the_number_of_arguments_is_checked(session):
     assert found.what == "UDF one_only takes its arguments by position"
 
 
+@pytest.mark.proves("udfs")
 def test_an_aggregate_per_group(session):
     udaf(args=[BigInt], state={"total": BigInt}, returns=BigInt)(total())
     rows = "VALUES ('a', 1L), ('a', NULL), ('b', NULL), ('c', 4L), ('a', 5L) AS t(k, v)"
@@ -422,6 +425,7 @@ def test_the_list_of_sparks_functions_is_complete(spark):
     assert set(SPARK_OVER_ROWS) < functions("spark")
 
 
+@pytest.mark.proves("udfs")
 @pytest.mark.every_engine
 @pytest.mark.skipif(find_spec("pysail") is None, reason="pysail is not installed")
 def test_a_project_uses_them_on_sail(tmp_path):
@@ -430,6 +434,7 @@ def test_a_project_uses_them_on_sail(tmp_path):
     assert_used(play(f"{engine}\n{USE}", tmp_path / "state", cwd=folder).seen)
 
 
+@pytest.mark.proves("udfs")
 def test_a_worker_needs_neither_the_project_nor_this_package(tmp_path):
     folder = project_folder(tmp_path / "project")
     code = f"""{LOAD}

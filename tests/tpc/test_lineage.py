@@ -18,6 +18,7 @@ def parsed(data, number):
     return parse_query(data.query(number), dialect="duckdb", where=f"{data.name} {number}")
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_column_is_traced(name):
     data = benchmark(name)
@@ -31,6 +32,7 @@ def test_every_column_is_traced(name):
             assert traced, f"{name} {number}: {column}"
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize("name", COUNTS)
 def test_sqlglot_agrees(name):
     data = benchmark(name)

@@ -10,11 +10,13 @@ def all_errors(root=FlowError):
         yield from all_errors(child)
 
 
+@pytest.mark.proves("mistakes-told")
 def test_a_message_says_what_where_and_what_to_do():
     error = FlowError("it broke", where="pipelines.py:7", details="  evidence", hint="mend it")
     assert str(error) == "pipelines.py:7: it broke\n  evidence\nHint: mend it"
 
 
+@pytest.mark.proves("mistakes-told")
 def test_an_unknown_name_lists_what_is_known_and_guesses():
     error = UnknownName.among("pipeline", "lod", ["load", "other"], hint="`flow list`")
     assert str(error) == (

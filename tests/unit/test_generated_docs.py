@@ -18,6 +18,7 @@ def generator():
     return module
 
 
+@pytest.mark.proves("docs-generated")
 def test_generated_pages_are_up_to_date(generator):
     assert generator.stale() == [], "run `make docs`"
 

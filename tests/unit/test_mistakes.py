@@ -767,6 +767,7 @@ def test_there_are_enough_of_them():
     assert len(MISTAKES) >= 80
 
 
+@pytest.mark.proves("mistakes-told", "keywords-checked", "dag", "files-refuse-merge")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told(project, name):
     mistake = MISTAKES[name]

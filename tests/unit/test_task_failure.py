@@ -20,6 +20,7 @@ def packed(error: Exception) -> str:
     return STACK.format(caught.value)
 
 
+@pytest.mark.proves("retryable")
 def test_an_error_arrives_as_it_was_raised():
     error = TargetUnreachable('it\'s gone:\n{"a"}', where="db:5432/x", hint="wait", details="d\ne")
     found = read_task_failure(packed(error))

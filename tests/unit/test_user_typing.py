@@ -87,6 +87,7 @@ def load(src: object) -> str:
 """
 
 
+@pytest.mark.proves("user-typing")
 def test_a_decorated_table_and_function_keep_their_types(check):
     uses = "\nreveal_type(Everything)\nreveal_type(load)\n"
     assert check(TYPES + PIPELINE) == []
@@ -95,6 +96,7 @@ def test_a_decorated_table_and_function_keep_their_types(check):
     assert "[[src: object], str]" in function
 
 
+@pytest.mark.proves("user-typing")
 @pytest.mark.parametrize(
     ("right", "wrong", "expected"),
     [

@@ -38,6 +38,7 @@ def _translated(pair: Pair) -> str:
     return translate(query, read=pair.read, write=pair.write, where="corpus:1")
 
 
+@pytest.mark.proves("dialects")
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "refused"], ids=str)
 def test_refused(pair: Pair) -> None:
     with pytest.raises(DialectError) as caught:
@@ -46,6 +47,7 @@ def test_refused(pair: Pair) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.proves("dialects")
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "agrees"], ids=str)
 def test_agrees(pair: Pair, engines: Mapping[str, Run]) -> None:
     text = _translated(pair)
@@ -55,6 +57,7 @@ def test_agrees(pair: Pair, engines: Mapping[str, Run]) -> None:
     assert same_rows(written, translated, ordered=ordered), f"{text}\n{written}\n{translated}"
 
 
+@pytest.mark.proves("dialects")
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "fails"], ids=str)
 def test_fails_on_both_sides(pair: Pair, engines: Mapping[str, Run]) -> None:
     # Any error will do: the engines share no class of errors.
@@ -64,6 +67,7 @@ def test_fails_on_both_sides(pair: Pair, engines: Mapping[str, Run]) -> None:
         engines[pair.write](_translated(pair))
 
 
+@pytest.mark.proves("dialects")
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.expected == "stops"], ids=str)
 def test_stops_rather_than_answer_differently(pair: Pair, engines: Mapping[str, Run]) -> None:
     assert engines[pair.read](pair.query)

@@ -95,6 +95,7 @@ def test_the_report_says_what_it_is(scene):
     assert report["notes"] == []
 
 
+@pytest.mark.proves("sizing")
 def test_the_session_has_the_settings_that_explain_shows(scene):
     conf = scene.seen["conf"]
     assert conf["spark.sql.session.timeZone"] == "UTC"
@@ -116,6 +117,7 @@ def test_progress_is_seen(scene):
     assert scene.seen["progress"] == [True, True, 4]
 
 
+@pytest.mark.proves("sizing")
 def test_the_next_run_reuses_it_in_a_session_of_its_own(scene):
     assert scene.seen["second"] == [scene.seen["app"], "5", False]
 
@@ -124,6 +126,7 @@ def test_other_start_up_settings_start_it_anew(scene):
     assert scene.seen["restarted"] == [True, 3]
 
 
+@pytest.mark.proves("no-secret")
 def test_a_secret_reaches_spark_but_not_the_command_line(scene):
     assert scene.seen["secret"] == [False, "canary-4716"]
 
@@ -132,6 +135,7 @@ def test_ctrl_c_stays_as_it_was(scene):
     assert scene.seen["interrupt"]
 
 
+@pytest.mark.proves("borrowed-session")
 def test_a_borrowed_session_is_left_as_it_is(scene):
     assert scene.seen["borrowed"] == ["borrowed", 2]
     assert scene.seen["untouched"]

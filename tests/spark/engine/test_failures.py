@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.spark.engine.failures import CODE, assert_told
 from tests.spark.engine.scripts import play
 
 
+@pytest.mark.proves("no-stack-trace", "bad-files")
 def test_failures_on_the_embedded_spark(tmp_path):
     scene = play(
         f"{CODE}\nwith engine() as e:\n    seen['all'] = failures(e.session)", tmp_path / "s"
@@ -31,6 +34,7 @@ with engine() as opened:
     assert scene.seen["again"] == 3
 
 
+@pytest.mark.proves("bad-engine")
 def test_a_jvm_that_does_not_start_is_one_clear_error(tmp_path):
     code = """
 options = {"spark.driver.extraJavaOptions": "-javaagent:/no-such-agent.jar"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.spark.engine.scripts import play
 
 CODE = """
@@ -28,6 +30,7 @@ theirs.stop()
 """
 
 
+@pytest.mark.proves("borrowed-session")
 def test_a_foreign_session_is_never_taken_over(tmp_path):
     scene = play(CODE, tmp_path / "state")
     assert scene.seen["report"] == ["borrowed", "local[1]"]

@@ -18,6 +18,7 @@ def leftovers(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir() if path.name != ".lock")
 
 
+@pytest.mark.proves("jars-verified")
 def test_two_processes_fetch_at_once_and_spark_loads_the_classes(tmp_path):
     cache = str(tmp_path / "cache")
     code = """
@@ -49,6 +50,7 @@ with engine(connectors=["avro", "postgres"]) as opened:
     assert "Connection to localhost:1 refused" in scene.seen["driver"]  # the driver's own words
 
 
+@pytest.mark.proves("jars-verified", "bad-engine")
 def test_a_corrupt_jar_is_fetched_again(tmp_path):
     jars = JarCache(tmp_path)
     (path,) = jars.ensure(["avro"])
@@ -69,6 +71,7 @@ def settings(tmp_path: Path, root: str) -> str:
     return str(file)
 
 
+@pytest.mark.proves("bad-engine")
 def test_without_a_network_the_coordinates_are_named_and_nothing_is_left(tmp_path, monkeypatch):
     mirror = settings(tmp_path, "http://127.0.0.1:1/maven2")
     monkeypatch.setenv("EMATIX_FLOW_IVY_SETTINGS", mirror)
@@ -92,6 +95,7 @@ def test_a_mirror_can_be_named(tmp_path, monkeypatch):
     assert cache.ensure(["avro"]) == (cache.path(jar),)
 
 
+@pytest.mark.proves("jars-verified", "bad-engine")
 def test_what_central_does_not_have_or_has_otherwise_is_an_error(tmp_path):
     def lock(coordinates: str) -> JarLock:
         jar = LockedJar(coordinates, "0" * 64)

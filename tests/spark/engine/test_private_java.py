@@ -36,6 +36,7 @@ def path_without_java(folder: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.proves("fresh-machine")
 def test_the_wheels_java_runs_spark(tmp_path):
     code = f"""{WITHOUT_JAVA}
 with engine() as opened:

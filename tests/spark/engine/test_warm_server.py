@@ -85,6 +85,7 @@ def test_it_listens_on_loopback_only(server):
     assert listening(server.state.pid) == ["127.0.0.1"]
 
 
+@pytest.mark.proves("warm-server")
 def test_its_files_are_private(server):
     for path in server.files.directory.iterdir():
         if path.name != "lock":
@@ -93,6 +94,7 @@ def test_its_files_are_private(server):
     assert stat.S_IMODE(server.state.socket.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.proves("no-secret")
 def test_its_token_is_on_no_command_line_and_in_no_log(server):
     token = server.state.token
     for pid in descendants(server.state.pid):
@@ -124,6 +126,7 @@ seen["mode left"] = "SPARK_CONNECT_MODE_ENABLED" in os.environ
 """
 
 
+@pytest.mark.proves("warm-server")
 def test_a_run_uses_it_and_gives_it_back(server):
     scene = play(USE, server.state_dir)
     report = scene.seen["report"]
@@ -139,6 +142,7 @@ def test_a_run_uses_it_and_gives_it_back(server):
     until(lambda: not status(server.state_dir).busy, "the lease is given back")
 
 
+@pytest.mark.proves("udfs")
 def test_a_project_brings_its_functions(server, tmp_path):
     folder = udf_project.project_folder(tmp_path / "project")
     code = f"ENGINE, OPTIONS = 'local[2]', {{}}\n{udf_project.USE}"
@@ -164,6 +168,7 @@ with engine() as opened:
     until(lambda: not status(server.state_dir).busy, "its work is ended", seconds=30)
 
 
+@pytest.mark.proves("warm-server", "bad-engine")
 def test_a_wrong_token_is_refused_in_one_line(server):
     code = f"""
 for token in (";token=canary-wrong-token", ""):
@@ -195,6 +200,7 @@ with engine("sc://localhost:{server.state.port}/;token=" + TOKEN) as opened:
     assert token not in str(scene)
 
 
+@pytest.mark.proves("bad-engine")
 def test_an_unreachable_address_takes_seconds(tmp_path):
     code = """
 begun = time.monotonic()
@@ -233,6 +239,7 @@ with engine() as opened:
     until(lambda: not status(server.state_dir).busy, "the lease is given back")
 
 
+@pytest.mark.proves("warm-server")
 def test_a_server_whose_jvm_hangs_does_not_hold_a_run_up(server):
     (jvm,) = {
         pid
@@ -254,6 +261,7 @@ with engine() as opened:
     until(lambda: status(server.state_dir).standing == "up", "it answers again")
 
 
+@pytest.mark.proves("borrowed-session")
 def test_a_borrowed_connect_session_leaves_no_clone_behind(server):
     code = f"""
 from ematix_flow.engine.session import connect_session
@@ -272,6 +280,7 @@ theirs.stop()
     assert seen == {"conf": "3", "count": 4, "closed": True, "theirs": 5}
 
 
+@pytest.mark.proves("warm-server")
 def test_a_busy_server_is_neither_stopped_nor_replaced(server):
     _, connection = hold(server.state.socket)
     before = server.state
@@ -294,6 +303,7 @@ seen["notes"] = notes
         connection.close()
 
 
+@pytest.mark.proves("warm-server")
 def test_an_idle_server_that_does_not_suit_is_replaced_and_used(server):
     until(lambda: not status(server.state_dir).busy, "it is idle")
     before = server.state
@@ -312,6 +322,7 @@ with engine(sizing=other) as opened:
     assert server.state.idle_minutes == before.idle_minutes
 
 
+@pytest.mark.proves("warm-server")
 def test_a_killed_server_is_cleaned_up_and_the_run_embeds(server):
     state = server.state
     family = descendants(state.pid)

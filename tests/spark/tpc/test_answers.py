@@ -55,6 +55,7 @@ def data(request: pytest.FixtureRequest, session):
     return chosen
 
 
+@pytest.mark.proves("tpc")
 @pytest.mark.parametrize(("data", "number"), QUERIES, indirect=["data"])
 def test_the_answer_is_duckdbs(session, tally, data, number):
     answer, query = data.answer(number), data.query(number)

@@ -46,6 +46,7 @@ def test_a_file_is_written_whole_and_privately(tmp_path):
     assert [entry.name for entry in file.parent.iterdir()] == ["token"]
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     file = tmp_path / "state"
     write_whole(file, b"old")

@@ -18,6 +18,7 @@ from ematix_flow._base.redact import (
 from ematix_flow.errors import FlowError
 
 
+@pytest.mark.proves("no-secret")
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
@@ -87,6 +88,7 @@ def test_long_text_takes_no_long_time(part):
     assert time.process_time() - start < 5
 
 
+@pytest.mark.proves("no-secret")
 @given(st.text(min_size=4).filter(lambda text: "*" not in text))
 def test_a_registered_value_never_survives(secret):
     register_secret(secret)
@@ -103,6 +105,7 @@ def test_the_url_quoted_form_of_a_secret_is_masked_too():
     assert redact("x=pa%2Fss%20w%C3%B6rd") == "x=***"
 
 
+@pytest.mark.proves("no-secret")
 def test_data_is_redacted_at_every_depth():
     register_secret("canary-1234")
     data = redact_data({"a": ["canary-1234", {"b": ("x canary-1234", 7)}]})
@@ -167,6 +170,7 @@ def test_the_printed_form_of_a_secret_is_masked_too():
     assert redact(f"{['back' + chr(92) + 'slash']!r}") == f"['{MASK}']"
 
 
+@pytest.mark.proves("no-secret")
 def test_an_error_is_redacted_when_it_is_built():
     register_secret("canary-5678")
     error = FlowError(

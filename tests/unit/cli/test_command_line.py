@@ -35,6 +35,7 @@ LINE = (
 )
 
 
+@pytest.mark.proves("no-stack-trace")
 def test_an_unexpected_error_is_one_line(flow):
     register_secret("canary-9")
     code, out, err = flow(OSError("disk says canary-9\nand more"), "list")
@@ -45,6 +46,7 @@ def test_an_unexpected_error_without_a_message(flow):
     assert "unexpected ValueError; this is a bug" in flow(ValueError(), "list")[2]
 
 
+@pytest.mark.proves("no-stack-trace")
 def test_an_unexpected_error_as_json(flow):
     register_secret("canary-9")
     code, out, err = flow(OSError("disk says canary-9"), "list", "--format", "json")
@@ -52,6 +54,7 @@ def test_an_unexpected_error_as_json(flow):
     assert (code, out, error["type"], error["what"]) == (1, "", "UnexpectedError", LINE)
 
 
+@pytest.mark.proves("no-stack-trace", "no-secret")
 def test_an_unexpected_error_shows_its_stack_when_asked(flow):
     register_secret("canary-9")
     _, _, err = flow(OSError("disk says canary-9"), "list", "-v")

@@ -60,6 +60,7 @@ def flow(project, capsys):
     return run
 
 
+@pytest.mark.proves("connections-one-registry", "no-secret")
 def test_list_shows_all_four_places(flow):
     code, text = flow(connections, "list")
     assert code == 0

@@ -48,6 +48,7 @@ def test_a_transform_runs_in_its_database(house):
     assert house.rows("house.db", "SELECT id, seen FROM things") == [(2, 1), (3, 1)]
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_transform_that_fails_changes_nothing(house):
     with pytest.raises(FlowError, match="nowhere"):
         house.flow().run_transform("halfway")

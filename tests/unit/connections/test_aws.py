@@ -51,6 +51,7 @@ def secrets(server):
     return made["ARN"]
 
 
+@pytest.mark.proves("secrets-late")
 @pytest.mark.parametrize(
     ("reference", "value"),
     [

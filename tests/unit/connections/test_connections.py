@@ -24,6 +24,7 @@ def sqlite(path, name="shop"):
     return Connection.from_config(name, {"kind": "sqlite", "path": path})
 
 
+@pytest.mark.proves("connections-one-registry")
 def test_the_order_is_keyword_environment_toml_home(tmp_path):
     home = tmp_path / "home" / ".ematix-flow" / "connections.toml"
     home.parent.mkdir(parents=True)
@@ -40,6 +41,7 @@ def test_the_order_is_keyword_environment_toml_home(tmp_path):
     assert everything.names() == ("shop",)
 
 
+@pytest.mark.proves("connections-one-registry")
 def test_single_properties_come_from_the_environment(tmp_path):
     environ = {
         "EMATIX_FLOW_CSV_LANDING_PATH": "in",
@@ -51,6 +53,7 @@ def test_single_properties_come_from_the_environment(tmp_path):
     assert (found.path, found.header, found.delimiter) == ("in", False, ";")
 
 
+@pytest.mark.proves("connections-one-registry")
 def test_an_unknown_connection_lists_every_place(tmp_path):
     with pytest.raises(UnknownName) as caught:
         connections(tmp_path, declared={"shop": sqlite("a.db")})["shpo"]
@@ -113,6 +116,7 @@ def test_the_config_round_trips():
         Connection.from_config("d", built.to_config())
 
 
+@pytest.mark.proves("secrets-late")
 def test_references_are_resolved_at_use_only(tmp_path):
     (tmp_path / "secret").write_text("from-file\n")
     resolver = SecretResolver(environ={"A": "1"}, base=tmp_path)
@@ -161,6 +165,7 @@ def test_of_a_url_only_the_password_is_a_secret(name):
     assert redact(f"app, {SECRET}, postgres, db, shop") == "app, ***, postgres, db, shop"
 
 
+@pytest.mark.proves("no-secret")
 def test_secrets_of_every_place_are_known_once_the_project_is_open(tmp_path):
     home = tmp_path / "home" / ".ematix-flow" / "connections.toml"
     home.parent.mkdir(parents=True)

@@ -38,6 +38,7 @@ def file(tmp_path):
     return TomlFile(path=path)
 
 
+@pytest.mark.proves("config-round-trip")
 def test_values_are_changed_in_their_place(file):
     file.set("landing", ["path=other in", "delimiter=;", "header=true"])
     assert file.path.read_text() == FILE.replace(
@@ -65,6 +66,7 @@ def test_a_new_connection_goes_to_the_end(file):
     assert found["properties"] == {"a.b": "5", "c": "6"}
 
 
+@pytest.mark.proves("config-round-trip")
 def test_a_file_without_a_last_line_break_and_with_crlf(tmp_path):
     path = tmp_path / "t.toml"
     path.write_bytes(b'engine = "local"\r\n[connections.a]\r\nkind = "csv"\r\npath = "x"')
@@ -102,6 +104,7 @@ def test_a_home_file_without_the_heading(tmp_path):
     }
 
 
+@pytest.mark.proves("nothing-half-written")
 @pytest.mark.parametrize(
     ("assignments", "error", "expected"),
     [
@@ -168,6 +171,7 @@ def test_a_file_that_is_no_toml(tmp_path):
 COMMENTS = st.sampled_from(["", "# a comment\n", "\n\n", "x = 1 # [connections.a]\n"])
 
 
+@pytest.mark.proves("config-round-trip")
 @given(COMMENTS, st.sampled_from(["\n", "", "# [b]\n"]), st.dictionaries(TEXT, TEXT, max_size=3))
 def test_whatever_is_set_is_read_back_and_the_rest_stays(head, tail, values):
     text = f'{head}[connections.a]\nold = "1" # kept\n{tail}'

@@ -42,6 +42,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.proves("connections-one-registry")
 @pytest.mark.parametrize(("kind", "key"), EVERY)
 def test_every_property_of_every_kind(tmp_path, kind, key):
     value, text = sample(properties_of(KINDS[kind])[key])
@@ -167,6 +168,7 @@ def test_the_environment_describes_a_connection_whole(tmp_path):
     )
 
 
+@pytest.mark.proves("connections-one-registry")
 def test_every_place_that_knows_a_name_in_order(tmp_path):
     (tmp_path / ".ematix-flow").mkdir()
     (tmp_path / ".ematix-flow" / "connections.toml").write_text('[shop]\nurl = "sqlite:///h.db"\n')

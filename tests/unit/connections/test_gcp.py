@@ -51,6 +51,7 @@ def resolver(host, **environ):
     return SecretResolver(environ=found)
 
 
+@pytest.mark.proves("secrets-late")
 @pytest.mark.parametrize(
     ("reference", "value"),
     [

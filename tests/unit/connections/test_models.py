@@ -291,6 +291,7 @@ def test_a_password_that_breaks_its_url_is_not_shown(url):
     assert "percent-encode" in str(caught.value)
 
 
+@pytest.mark.proves("secrets-late")
 def test_a_url_behind_a_reference_is_read_at_use():
     made = PostgresConnection(name="w", url="${URL}")
     assert made.to_config() == {"name": "w", "kind": "postgres", "url": "${URL}"}

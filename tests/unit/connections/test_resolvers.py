@@ -68,6 +68,7 @@ class Keyring:
 """
 
 
+@pytest.mark.proves("secrets-late")
 def test_a_third_party_adds_a_resolver_by_entry_point(tmp_path, monkeypatch):
     (tmp_path / "their_keyring.py").write_text(THEIRS)
     info = tmp_path / "their_keyring-1.0.dist-info"
@@ -105,6 +106,7 @@ def registry(tmp_path, environ, *declared):
     )
 
 
+@pytest.mark.proves("no-secret")
 def test_the_audit_tells_every_reference_and_no_value(tmp_path):
     (tmp_path / "pw").write_text("audit-file-secret")
     found = registry(

@@ -3,6 +3,7 @@
 import json
 import tomllib
 
+import pytest
 from hypothesis import given
 
 from ematix_flow.connections.model import Connection, PostgresConnection
@@ -10,6 +11,7 @@ from ematix_flow.connections.toml_text import with_values
 from tests.unit.connections.strategies import TEXT, connections
 
 
+@pytest.mark.proves("config-round-trip")
 @given(connections())
 def test_config_gives_the_same_connection_and_the_same_bytes(made):
     config = made.to_config()
@@ -19,6 +21,7 @@ def test_config_gives_the_same_connection_and_the_same_bytes(made):
     assert json.dumps(again.to_config()) == json.dumps(config)
 
 
+@pytest.mark.proves("config-round-trip")
 @given(connections())
 def test_toml_gives_the_same_connection_and_the_same_bytes(made):
     config = made.to_config()

@@ -32,6 +32,7 @@ def resolver(address, **environ):
     return SecretResolver(environ={"VAULT_ADDR": address, "VAULT_TOKEN": TOKEN, **environ})
 
 
+@pytest.mark.proves("secrets-late")
 @pytest.mark.parametrize(
     ("reference", "value"),
     [
@@ -49,6 +50,7 @@ def test_both_versions_of_the_engine(vault, reference, value):
     assert redact(TOKEN) == "***"
 
 
+@pytest.mark.proves("secrets-late")
 def test_a_connection_logs_in_with_it(vault):
     made = PostgresConnection(name="w", database="d", password="${vault:secret/shop/db#password}")
     assert made.resolved(resolver(vault)).password == "vault-two-secret"

@@ -21,6 +21,7 @@ def test_a_frame_is_told_by_its_library():
     )
 
 
+@pytest.mark.proves("frames")
 def test_what_pandas_marks_as_missing_is_null():
     frame = pd.DataFrame(
         {
@@ -43,6 +44,7 @@ def test_what_pandas_marks_as_missing_is_null():
     ]
 
 
+@pytest.mark.proves("frames")
 def test_polars_frames_lazy_or_not():
     pl = pytest.importorskip("polars")
     values = {
@@ -65,6 +67,7 @@ def test_polars_frames_lazy_or_not():
     assert rows[1]["id"] == Decimal(2**64 - 1)
 
 
+@pytest.mark.proves("frames")
 def test_batches_and_readers_are_read_whole():
     batch = pa.record_batch({"a": [1, 2]})
     reader = pa.RecordBatchReader.from_batches(batch.schema, [batch, batch])

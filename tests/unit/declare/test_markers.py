@@ -131,6 +131,7 @@ MISFITS = [
 ]
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize(("annotation", "what", "hint"), MISFITS, ids=[each[1] for each in MISFITS])
 def test_a_marker_that_does_not_fit(annotation, what, hint):
     with pytest.raises(DeclarationError) as caught:
@@ -235,6 +236,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.proves("mistakes-told")
 @pytest.mark.parametrize(("make", "what"), WRONG, ids=[each[1] for each in WRONG])
 def test_a_wrong_argument_is_refused_at_its_line(make, what):
     with pytest.raises(DeclarationError) as caught:

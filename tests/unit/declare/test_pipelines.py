@@ -82,6 +82,7 @@ def test_a_part_of_a_snapshot_cannot_say_what_is_deleted(project, policy):
     assert spec.target.write.handle_deletes is HandleDeletes(policy)
 
 
+@pytest.mark.proves("keywords-checked")
 def test_every_keyword_reaches_the_spec(project):
     loaded = declared(project, EVERYTHING)
     spec = loaded.pipelines["everything"]
@@ -119,6 +120,7 @@ def test_every_keyword_reaches_the_spec(project):
     assert loaded.workflows["nightly"].jobs == ("everything",)
 
 
+@pytest.mark.proves("keywords-checked")
 def test_the_keywords_are_those_of_the_surface():
     surface = """target targets mode name schedule timezone source_connection target_connection
         source_table column_map keys update_columns compare_columns event_timestamp_column
@@ -131,6 +133,7 @@ def test_the_keywords_are_those_of_the_surface():
     assert set(PipelineKeywords.__annotations__) == set(surface.split())
 
 
+@pytest.mark.proves("keywords-checked", "user-typing")
 def test_what_editors_check_is_what_is_checked_at_run_time():
     assert set(get_type_hints(PipelineKeywords)) == set(keywords._PIPELINE_CHECKS)
     assert set(get_type_hints(WriteKeywords)) == set(keywords._WRITE_CHECKS)
@@ -219,6 +222,7 @@ def test_a_pipeline_can_be_planned_and_run_from_a_script(project):
         handle.plan()
 
 
+@pytest.mark.proves("tables-declared")
 def test_a_managed_table_says_the_same_as_the_decorator(project):
     loaded = declared(
         project,

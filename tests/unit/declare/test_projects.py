@@ -32,6 +32,7 @@ def resolved(project, dialect):
     return resolver.resolve(declared.pipelines["load"])
 
 
+@pytest.mark.proves("discovery")
 def test_every_module_of_the_folder_is_loaded_in_order(project):
     project.declare("@ematix.connection\nclass a:\n    kind = 'csv'\n    path = 'x'", "one.py")
     project.declare(
@@ -99,6 +100,7 @@ def test_an_installed_module_may_be_named(project):
     assert project.flow().project.pipelines == {}
 
 
+@pytest.mark.proves("discovery")
 def test_a_module_may_be_given_as_a_file(project):
     project.declare("@ematix.table\nclass A:\n    id: BigInt", "deep/a.py")
     assert set(project.flow(modules=("deep/a.py",)).project.tables) == {"a"}
@@ -121,6 +123,7 @@ def test_the_script_that_opens_a_project_stays_imported(project, monkeypatch):
     assert sys.modules["__main__"] is running
 
 
+@pytest.mark.proves("discovery")
 def test_toml_lists_modules_and_an_option_overrides_it(project):
     project.declare("@ematix.table\nclass A:\n    id: BigInt", "a.py")
     project.declare("@ematix.table\nclass B:\n    id: BigInt", "b.py")
@@ -217,6 +220,7 @@ def load():
 GOOD = "target=T, source_connection='a', target_connection='b'"
 
 
+@pytest.mark.proves("keywords-checked")
 @pytest.mark.parametrize(
     ("keywords", "expected"),
     [
@@ -258,6 +262,7 @@ def test_tags_are_one_name_or_several(project, tags, expected):
     assert project.flow().project.pipelines["load"].tags == expected
 
 
+@pytest.mark.proves("discovery")
 def test_two_of_one_name_name_both_lines(project):
     project.declare(PIPELINE.format(GOOD))
     project.declare(
@@ -288,6 +293,7 @@ def job(name, *after):
 """
 
 
+@pytest.mark.proves("dag")
 def test_pipelines_are_ordered_by_what_they_depend_on(project):
     project.declare(CHAIN + "\njob('a', 'b', 'c')\njob('b', 'c')\njob('c')\njob('d')\n")
     flow = project.flow()
@@ -295,6 +301,7 @@ def test_pipelines_are_ordered_by_what_they_depend_on(project):
     assert flow.order(["a", "c"]) == ("c", "a")
 
 
+@pytest.mark.proves("dag")
 def test_a_circle_shows_all_of_it(project):
     project.declare(CHAIN + "\njob('a', 'b')\njob('b', 'c')\njob('c', 'a')\n")
     with pytest.raises(DeclarationError) as caught:
@@ -304,6 +311,7 @@ def test_a_circle_shows_all_of_it(project):
     assert text.count("pipelines.py:") >= 4
 
 
+@pytest.mark.proves("dag")
 def test_an_unknown_upstream_is_guessed(project):
     project.declare(CHAIN + "\njob('first')\njob('second', 'frist')\n")
     with pytest.raises(UnknownName, match="depends_on of 'second': 'frist'; did you mean 'first'"):
@@ -326,6 +334,7 @@ def load(): ...
 """
 
 
+@pytest.mark.proves("hostile-names")
 @pytest.mark.parametrize(
     ("kind", "table", "expected"),
     [

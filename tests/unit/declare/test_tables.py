@@ -12,6 +12,7 @@ def declare(project, body):
     return project.flow().project.tables["t"].columns
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize(
     ("annotation", "shown", "nullable"),
     [
@@ -60,6 +61,7 @@ def test_annotations_as_strings_work_too(project):
     assert third.type == Struct(("x", Text))
 
 
+@pytest.mark.proves("tables-declared")
 def test_keys_and_names(project):
     project.declare(
         """
@@ -79,6 +81,7 @@ def test_keys_and_names(project):
     assert tables["Weird Name"].key_columns == ("id",)
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -200,6 +200,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.proves("mistakes-told")
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_told_at_its_line(project, mistake):
     make, said = MISTAKES[mistake]

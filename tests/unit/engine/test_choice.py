@@ -10,22 +10,26 @@ from ematix_flow.engine.choice import choose, connect_address, parse
 from ematix_flow.errors import ConfigError, UnknownName
 
 
+@pytest.mark.proves("engine-chosen")
 def test_the_argument_wins_over_environment_and_toml():
     found = choose("local[3]", {"EMATIX_FLOW_ENGINE": "sail"}, "yarn")
     assert (found.kind, found.address, found.why) == ("local", "local[3]", "asked for")
 
 
+@pytest.mark.proves("engine-chosen")
 def test_the_environment_wins_over_the_toml():
     found = choose(None, {"EMATIX_FLOW_ENGINE": "yarn"}, "sail")
     assert (found.kind, found.address) == ("master", "yarn")
     assert "EMATIX_FLOW_ENGINE" in found.why
 
 
+@pytest.mark.proves("engine-chosen")
 def test_the_toml_wins_over_the_default():
     assert choose(None, {}, "sail").kind == "sail"
     assert choose(None, {}, None).address == "local[*]"
 
 
+@pytest.mark.proves("engine-chosen")
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
@@ -43,6 +47,7 @@ def test_every_documented_value_is_understood(value, kind):
     assert parse(value, why="test").kind == kind
 
 
+@pytest.mark.proves("bad-engine")
 @pytest.mark.parametrize(
     "value", ["locall", "local[0]", "local[-1]", "mesos://x", "sc:/x", "LOCAL"]
 )
@@ -56,6 +61,7 @@ def test_an_unknown_engine_is_guessed_at():
         choose("sial", {}, None)
 
 
+@pytest.mark.proves("bad-engine")
 @pytest.mark.parametrize("value", ["sc://", "sc://:15002", "sc://host:port", "sc://host/path"])
 def test_a_malformed_connect_address_says_what_was_expected(value):
     with pytest.raises(ConfigError, match=r"sc://host\[:port\]"):
@@ -74,6 +80,7 @@ def test_a_connect_address_is_split_and_has_a_default_port():
     assert connect_address("sc://[::1]:99").printable == "sc://[::1]:99"
 
 
+@pytest.mark.proves("no-secret")
 def test_a_token_is_a_secret_from_the_moment_it_is_read():
     token = "canary-4711-token"
     found = choose(f"sc://host:1/;token={token}", {}, None)

@@ -38,6 +38,7 @@ def test_without_a_chunk_the_range_is_one():
     assert chunks("a", "b") == ((">= text a", "< text b"),)
 
 
+@pytest.mark.proves("backfill")
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**6), st.integers(1, 10**5))
 def test_chunks_of_numbers_meet_and_cover_the_range(start, length, step):
     if length // step >= 1000:
@@ -49,6 +50,7 @@ def test_chunks_of_numbers_meet_and_cover_the_range(start, length, step):
     assert len(cut) == -(-length // step)
 
 
+@pytest.mark.proves("backfill")
 @given(st.dates(max_value=date(9000, 1, 1)), st.integers(1, 400), st.integers(1, 30))
 def test_chunks_of_days_meet_and_cover_the_range(start, days, step):
     end = start + timedelta(days=days)

@@ -20,6 +20,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.proves("bad-engine")
 def test_a_closed_port_is_unreachable_at_once():
     begin = time.monotonic()
     with pytest.raises(EngineUnreachable, match="connection refused"):
@@ -34,6 +35,7 @@ def test_an_unknown_host_is_unreachable_and_keeps_its_token_secret():
     assert "sc://no-such-host.invalid:15002" in str(caught.value)
 
 
+@pytest.mark.proves("bad-engine")
 def test_a_port_that_listens_but_does_not_answer_is_unreachable():
     pytest.importorskip("grpc")
     expected = pytest.raises(EngineUnreachable, match="does not answer as a Spark Connect server")

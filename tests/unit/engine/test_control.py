@@ -80,6 +80,7 @@ def test_a_lease_lasts_as_long_as_its_connection(server):
     server.until(0)
 
 
+@pytest.mark.proves("warm-server")
 def test_a_server_in_use_refuses_to_stop(server):
     _, connection = hold(server.path)
     server.until(1)
@@ -92,6 +93,7 @@ def test_a_server_in_use_refuses_to_stop(server):
     assert server.control.stopping.is_set()
 
 
+@pytest.mark.proves("warm-server")
 def test_work_without_a_lease_also_keeps_it(server):
     server.executions = 2
     assert ask(server.path, "stop")["reason"] == "busy"

@@ -21,6 +21,7 @@ SERVER = Fingerprint(
 )
 
 
+@pytest.mark.proves("warm-server")
 def test_the_same_suits():
     assert SERVER.differences(SERVER) == ()
     assert SERVER.differences(Fingerprint.from_json(SERVER.to_json())) == ()
@@ -31,6 +32,7 @@ def test_a_run_may_need_fewer_connectors_than_the_server_has():
     assert SERVER.differences(wanted) == ()
 
 
+@pytest.mark.proves("warm-server")
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

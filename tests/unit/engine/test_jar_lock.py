@@ -12,6 +12,7 @@ from ematix_flow.errors import JarError, UnknownName
 SHA = "a" * 64
 
 
+@pytest.mark.proves("jars-verified")
 def test_the_shipped_lock_is_whole():
     lock = shipped_lock()
     assert {"postgres", "mysql", "kafka", "avro", "delta", "iceberg", "s3", "aws-msk"} <= set(
@@ -42,6 +43,7 @@ def test_an_unknown_connector_is_guessed_at():
         shipped_lock().jars(["postgress"])
 
 
+@pytest.mark.proves("jars-verified")
 @pytest.mark.parametrize("sha", ["", "abc"])
 def test_a_jar_without_a_hash_is_refused(sha):
     with pytest.raises(JarError, match=r"connector 'x' has no SHA-256 for 'g:a:1'"):

@@ -56,6 +56,7 @@ def leftovers(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir() if path.name != ".lock")
 
 
+@pytest.mark.proves("jars-verified")
 def test_only_what_is_needed_is_fetched_and_only_once(tmp_path):
     fetcher = Fetcher()
     jars = cache(tmp_path / "jars", fetcher)
@@ -68,6 +69,7 @@ def test_only_what_is_needed_is_fetched_and_only_once(tmp_path):
     assert leftovers(tmp_path / "jars") == ["g_one-1.jar", "g_two-2.jar"]
 
 
+@pytest.mark.proves("jars-verified", "bad-engine")
 def test_a_corrupt_jar_is_seen_and_healed(tmp_path):
     fetcher = Fetcher()
     jars = cache(tmp_path, fetcher)
@@ -82,6 +84,7 @@ def test_a_corrupt_jar_is_seen_and_healed(tmp_path):
     assert [jar.state for jar in jars.verify()] == ["ready"]
 
 
+@pytest.mark.proves("jars-verified", "bad-engine", "nothing-half-written")
 def test_a_wrong_download_is_an_error_and_nothing_is_kept(tmp_path):
     jars = cache(tmp_path, Fetcher({**CONTENT, "g:two:2": b"something else"}))
     with pytest.raises(JarError, match=r"g:two:2 was fetched but is not the jar of the lock"):
@@ -89,6 +92,7 @@ def test_a_wrong_download_is_an_error_and_nothing_is_kept(tmp_path):
     assert leftovers(tmp_path) == ["g_one-1.jar"]
 
 
+@pytest.mark.proves("nothing-half-written")
 def test_a_failing_fetch_leaves_nothing(tmp_path):
     def fail(jars: Sequence[LockedJar], into: Path, java: Java) -> None:  # noqa: ARG001
         (into / "g_one-1.jar").write_bytes(b"half a j")
@@ -99,6 +103,7 @@ def test_a_failing_fetch_leaves_nothing(tmp_path):
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.proves("bad-engine")
 def test_a_cache_that_cannot_be_written_is_named_with_the_jars(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JarError) as caught:

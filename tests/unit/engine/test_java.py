@@ -110,6 +110,7 @@ def test_the_wheel_is_wrapped_to_drop_one_flag(tmp_path, monkeypatch):
     assert said.stdout.splitlines() == ["<-cp>", "<a b*>", "<x=y>", "<>"]
 
 
+@pytest.mark.proves("bad-engine")
 def test_a_cache_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
     runtime = install(tmp_path / "java-runtime", "21.0.8", release=True)
     monkeypatch.setattr(module, "_wheel_runtime", lambda: runtime)

@@ -32,6 +32,7 @@ def test_without_limits_the_whole_machine(root):
     assert (found.cores, found.memory_bytes) == (8, 32 * GIB)
 
 
+@pytest.mark.proves("sizing")
 def test_cgroup_v2_limits_inside_a_container(root):
     put(root, "proc/self/cgroup", "0::/\n")
     put(root, "sys/fs/cgroup/cpu.max", "250000 100000\n")

@@ -80,6 +80,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
+@pytest.mark.proves("warm-server")
 def test_a_process_without_its_socket_is_left_alone_and_the_run_embeds(files, claim):
     assert look(files, claim, None).standing == "unresponsive"
     lease, notes = use(files.state_dir, WANTS)
@@ -91,6 +92,7 @@ def test_a_process_without_its_socket_is_left_alone_and_the_run_embeds(files, cl
     assert files.read() == claim
 
 
+@pytest.mark.proves("warm-server")
 def test_a_server_whose_process_is_gone_is_removed(files, claim, child):
     end(child)
     lease, notes = use(files.state_dir, WANTS)

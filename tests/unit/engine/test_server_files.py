@@ -52,6 +52,7 @@ def test_state_goes_out_and_comes_back(tmp_path):
     assert files.read() == state()
 
 
+@pytest.mark.proves("warm-server")
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"pid": "x"}', "null"])
 def test_a_broken_state_file_is_no_server(tmp_path, content):
     files = ServerFiles(tmp_path)
@@ -60,6 +61,7 @@ def test_a_broken_state_file_is_no_server(tmp_path, content):
     assert files.read() is None
 
 
+@pytest.mark.proves("warm-server")
 def test_everything_is_for_its_owner_alone(tmp_path):
     files = ServerFiles(tmp_path)
     files.create()

@@ -17,6 +17,7 @@ def value(key: str, *arguments, **options) -> str | None:
     return size(*arguments, **options).value(key)
 
 
+@pytest.mark.proves("sizing")
 @pytest.mark.parametrize(
     ("memory", "heap"), [(1, "1024m"), (2, "1024m"), (16, "8192m"), (512, "31744m")]
 )
@@ -25,6 +26,7 @@ def test_the_driver_gets_half_the_memory_within_limits(memory, heap):
     assert value("spark.driver.memory", machine) == heap
 
 
+@pytest.mark.proves("sizing")
 @pytest.mark.parametrize(
     ("input_bytes", "partitions"),
     [(None, "16"), (0, "4"), (1000, "4"), (10 * GIB, "160"), (10_000 * GIB, "2000")],
@@ -33,6 +35,7 @@ def test_shuffle_partitions_follow_the_input(input_bytes, partitions):
     assert value("spark.sql.shuffle.partitions", LAPTOP, input_bytes) == partitions
 
 
+@pytest.mark.proves("sizing")
 @pytest.mark.parametrize(
     ("input_bytes", "limit"),
     [(None, 32 * MIB), (1000, 10 * MIB), (100 * MIB, 50 * MIB), (100 * GIB, 128 * MIB)],
@@ -71,6 +74,7 @@ def test_a_remote_engine_gets_only_what_one_session_can_have():
     assert sizing.session_conf() == sizing.conf()
 
 
+@pytest.mark.proves("sizing")
 def test_overrides_win_and_say_where_they_stand():
     sizing = size(
         LAPTOP,

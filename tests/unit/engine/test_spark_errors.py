@@ -140,6 +140,7 @@ GRPC = (
 )
 
 
+@pytest.mark.proves("bad-engine")
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -178,6 +179,7 @@ def test_what_is_not_sparks_passes():
     assert caught.value is own
 
 
+@pytest.mark.proves("no-stack-trace")
 def test_the_translated_error_prints_no_jvm_stack():
     with pytest.raises(QueryError) as caught, translating():
         raise raised("AnalysisException", COLUMN + "\n\nJVM stacktrace:" + STACK)

@@ -172,6 +172,7 @@ def test_sql_cannot_name_a_table_of_another_connection(shop):
 # Names and keywords -----------------------------------------------------------------------------
 
 
+@pytest.mark.proves("keywords-checked")
 @pytest.mark.parametrize(
     ("keywords", "expected"),
     [
@@ -215,6 +216,7 @@ def test_a_set_has_one_order(shop):
     assert flow.project.pipeline("load").tags == ("a", "b", "c")
 
 
+@pytest.mark.proves("dag")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -263,6 +265,7 @@ def test_columns_that_only_order_or_delete_need_not_be_declared(shop):
     assert flow.plan("load").keys.columns == ("id",)
 
 
+@pytest.mark.proves("column-map")
 def test_mapped_columns_are_matched_by_their_new_names(shop):
     mapped = f"\n@{ORDERS}, column_map={{'Text': 'note'}})\ndef load():\n    return "
     steps = shop(f"{mapped}'SELECT id, note AS text FROM orders'\n").plan("load").steps
@@ -274,6 +277,7 @@ def test_mapped_columns_are_matched_by_their_new_names(shop):
     assert "the query does not return id" in told
 
 
+@pytest.mark.proves("validate-analyses")
 def test_validate_tells_the_users_line_and_knows_the_columns_that_only_order(shop):
     merge = f"\n@{ORDERS}, mode='merge', sequence_by='ts')\ndef load():\n    return "
     assert shop(f"{merge}'SELECT *, id AS ts FROM orders'\n").validate("load").error is None
@@ -289,6 +293,7 @@ def test_what_sqlite_holds_anyway_is_no_drift(shop, project):
     assert shop(f'\n@{text}, source_connection="app"){body}').plan("load").target_exists
 
 
+@pytest.mark.proves("files-refuse-merge")
 def test_every_one_of_several_targets_is_checked(shop):
     text = (
         "files = connect('files', kind='parquet', path='lake')\n"

@@ -137,6 +137,7 @@ def changes(declared: Table, *actual: ActualColumn, dialect: str = "postgres"):
     return [(change.kind.value, change.column, change.destructive) for change in found]
 
 
+@pytest.mark.proves("drift-kinds")
 @pytest.mark.parametrize(
     ("dialect", "there", "declared", "kind"),
     [
@@ -206,6 +207,7 @@ def test_what_the_database_calls_otherwise_is_the_same(dialect, there, declared)
     assert changes(table(Column(name="c", type=declared)), keyed("c", there), dialect=dialect) == []
 
 
+@pytest.mark.proves("drift-kinds")
 def test_every_kind_of_change_is_told_apart():
     declared = table(
         ID,
@@ -232,6 +234,7 @@ def test_every_kind_of_change_is_told_apart():
     ]
 
 
+@pytest.mark.proves("drift-kinds")
 @pytest.mark.parametrize(
     ("old", "expected"),
     [
@@ -276,6 +279,7 @@ def resolved(policy: OnDrift, declared: Table, *actual: ActualColumn, dialect: s
     return resolve_drift(diff, policy, declared.location, NAME)
 
 
+@pytest.mark.proves("drift-policies")
 def test_evolve_applies_what_loses_nothing_and_asks_for_the_rest():
     decision = resolved(OnDrift.EVOLVE, WIDER, *NARROWER)
     assert decision.ddl == (
@@ -292,6 +296,7 @@ def test_evolve_applies_what_loses_nothing_and_asks_for_the_rest():
     )
 
 
+@pytest.mark.proves("drift-policies", "drift-consent")
 @pytest.mark.parametrize(
     ("actual", "expected"),
     [
@@ -314,6 +319,7 @@ def test_what_evolving_leaves_is_no_matter_of_consent_the_next_time():
     assert decision == DriftDecision()
 
 
+@pytest.mark.proves("drift-consent")
 def test_evolve_narrows_with_consent_alone():
     decision = resolved(OnDrift.EVOLVE, table(ID, NOTE), keyed("id", key=True), NOTE_THERE)
     assert decision == DriftDecision()
@@ -352,6 +358,7 @@ def test_evolve_on_sqlite_widens_where_nothing_needs_to_change():
         resolved(OnDrift.EVOLVE, money, keyed("n", "NUMERIC_TEXT(10,2)"), dialect="sqlite")
 
 
+@pytest.mark.proves("drift-policies")
 def test_warn_goes_on_where_rows_fit():
     declared = table(Column(name="also", type=Integer()), Column(name="id", type=BigInt()))
     decision = resolved(
@@ -369,6 +376,7 @@ def test_warn_goes_on_where_rows_fit():
     ]
 
 
+@pytest.mark.proves("drift-policies")
 @pytest.mark.parametrize(
     ("actual", "expected"),
     [
@@ -385,6 +393,7 @@ def test_warn_stops_where_rows_do_not_fit(actual, expected):
     assert "rows would be lost or refused" in str(caught.value)
 
 
+@pytest.mark.proves("drift-policies")
 def test_error_says_when_evolving_would_do_and_shows_a_guess():
     with pytest.raises(DriftError) as caught:
         resolved(
@@ -407,6 +416,7 @@ def discarding(policy: OnDrift, declared: Table, *actual: ActualColumn, dialect:
     return fitted(target, declared, actual, dialect)
 
 
+@pytest.mark.proves("drift-policies")
 @pytest.mark.parametrize("policy", [OnDrift.DISCARD_VALUE, OnDrift.DISCARD_ROW])
 def test_a_column_that_is_missing_is_not_written(policy):
     fit = discarding(policy, table(ID, NOTE), keyed("id", key=True))
@@ -418,6 +428,7 @@ def test_a_column_that_is_missing_is_not_written(policy):
     assert "note, which the table lacks" in fit.notes[0]
 
 
+@pytest.mark.proves("drift-policies")
 def test_a_column_is_written_in_the_type_that_it_has():
     there = keyed("id", key=True), keyed("note", "INTEGER", nullable=True)
     fit = discarding(OnDrift.DISCARD_VALUE, table(ID, NOTE), *there)
@@ -441,6 +452,7 @@ def test_what_cannot_be_discarded_is_refused():
         assert hint in str(caught.value)
 
 
+@pytest.mark.proves("drift-policies")
 def test_rows_without_a_value_are_let_go_where_the_table_wants_one():
     there = keyed("id", key=True), keyed("note", "VARCHAR")
     fit = discarding(OnDrift.DISCARD_ROW, table(ID, NOTE), *there)

@@ -64,6 +64,7 @@ def planned(project):
     return plan
 
 
+@pytest.mark.proves("path-explained", "plan-shows")
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("mode", ["append", "truncate", "merge", "scd1", "scd2"])
 def test_a_load_within_one_database_stays_in_it(planned, kind, mode):
@@ -75,6 +76,7 @@ def test_a_load_within_one_database_stays_in_it(planned, kind, mode):
     assert "SELECT id FROM given" in plan_text(plan, sql=True)
 
 
+@pytest.mark.proves("path-explained")
 def test_what_is_told_to_run_on_spark_does(planned):
     plan = planned(options='force_path="spark"')
     assert plan.path == "spark"
@@ -147,6 +149,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.proves("path-explained")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_only_spark_does_goes_through_spark_and_says_why(planned, case):
     given, why = REFUSED[case]
@@ -156,6 +159,7 @@ def test_what_only_spark_does_goes_through_spark_and_says_why(planned, case):
     assert "select" not in [step.name for step in plan.steps]
 
 
+@pytest.mark.proves("path-explained")
 @pytest.mark.parametrize("case", ["a limit", "text as a number", "an order of doubles"])
 def test_what_only_spark_does_cannot_be_forced(planned, case):
     given, why = REFUSED[case]
@@ -169,6 +173,7 @@ def test_what_only_spark_does_cannot_be_forced(planned, case):
     assert "pipelines.py:" in str(caught.value)
 
 
+@pytest.mark.proves("path-explained")
 def test_two_databases_are_no_one_database(planned):
     assert planned(target="other").path is Path.DIRECT
     with pytest.raises(PlanError, match="its source and its target are two connections"):

@@ -18,6 +18,7 @@ def failure(project, name="load_orders"):
     return caught.value
 
 
+@pytest.mark.proves("plan-pure")
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_a_plan_is_the_same_twice_and_writes_nothing(project, kind):
     project.with_orders(kind)
@@ -31,12 +32,14 @@ def test_a_plan_is_the_same_twice_and_writes_nothing(project, kind):
     assert after == before
 
 
+@pytest.mark.proves("plan-shows")
 def test_the_text_shows_the_sql_on_demand(project):
     plan = project.with_orders().flow().plan("load_orders")
     assert "INSERT INTO" not in plan_text(plan)
     assert 'INSERT INTO "orders"' in plan_text(plan, sql=True)
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
@@ -61,6 +64,7 @@ def test_a_csv_that_is_not_one_is_found_before_spark_starts(project, name, conte
     assert "source 'landing'" in str(error)
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(
     ("name", "kind", "expected"),
     [
@@ -95,6 +99,7 @@ def test_a_missing_file_is_guessed(project):
     assert "did you mean 'order'? (it has: order)" in str(failure(project))
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -113,6 +118,7 @@ def test_a_parquet_file_that_is_not_one(project, content, expected):
     assert expected in str(failure(project))
 
 
+@pytest.mark.proves("bad-files")
 @pytest.mark.parametrize(("kind", "name"), [("sqlite", "SQLite"), ("duckdb", "DuckDB")])
 def test_a_database_that_is_not_one(project, kind, name):
     project.with_orders(kind)
@@ -123,6 +129,7 @@ def test_a_database_that_is_not_one(project, kind, name):
     assert f"is a folder, not a {name} database" in str(failure(project))
 
 
+@pytest.mark.proves("bad-files")
 def test_a_missing_database_source(project):
     project.declare(
         """
@@ -215,6 +222,7 @@ def test_a_kind_that_cannot_be_written_yet(project):
     assert "asks csv for append, but that is not built yet" in str(error)
 
 
+@pytest.mark.proves("types-survive")
 def test_a_type_the_target_cannot_hold(project):
     project.with_orders("duckdb")
     pipelines = project.path / "pipelines.py"
@@ -228,6 +236,7 @@ def test_a_type_the_target_cannot_hold(project):
     assert "cannot be a key in duckdb" in str(error)
 
 
+@pytest.mark.proves("drift-kinds")
 @pytest.mark.parametrize(
     ("ddl", "expected"),
     [

@@ -59,6 +59,7 @@ def landed(project, at="2026-11-15T01:00:00+00:00", watermark=None):
     project.sqlite("out.db", *sql.create, f"INSERT INTO _flow_ledger VALUES ({quoted})")
 
 
+@pytest.mark.proves("plan-shows")
 @pytest.mark.parametrize(
     ("keywords", "at", "why"),
     [
@@ -92,6 +93,7 @@ def test_why_it_would_run(project, keywords, at, why):
     assert planned(project, keywords).why == why
 
 
+@pytest.mark.proves("plan-shows")
 @pytest.mark.parametrize(
     ("watermark", "lookback", "text", "start"),
     [
@@ -141,6 +143,7 @@ def test_another_writer_of_the_table_is_noted(project):
     assert "note: customers is also written by again" in plan_text(planned(project))
 
 
+@pytest.mark.proves("nothing-half-written")
 @pytest.mark.parametrize(
     ("keywords", "blocker"),
     [
@@ -161,6 +164,7 @@ LOSSY = (
 )
 
 
+@pytest.mark.proves("drift-consent", "plan-shows")
 def test_a_change_with_loss_needs_consent(project):
     project.sqlite("out.db", LOSSY)
     plan = planned(project, ", on_drift='evolve'")
@@ -194,6 +198,7 @@ def {0}():
     assert '"pipeline": "left"' in told.stdout
 
 
+@pytest.mark.proves("plan-pure", "plan-shows")
 def test_a_plan_in_json_is_the_same_bytes_twice(project):
     planned(project)
     first, second = (
@@ -205,6 +210,7 @@ def test_a_plan_in_json_is_the_same_bytes_twice(project):
     assert '"table": "customers"' in first  # its lineage
 
 
+@pytest.mark.proves("plan-pure", "light-imports")
 def test_planning_imports_no_spark(project):
     planned(project)
     code = (

@@ -71,6 +71,7 @@ def test_bare_bounds_of_people_are_half_open_and_watermarks_are_not():
     assert not is_part((None, None))
 
 
+@pytest.mark.proves("backfill")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-50, 50)), st.integers(-50, 50), st.integers(7, 30))
 def test_parts_that_follow_each_other_have_every_row_once(values, start, size):
@@ -161,6 +162,7 @@ def pipeline_over(column, lookback=None):
     return Pipeline(name="p", targets=(), function=print, location=HERE, read=read)
 
 
+@pytest.mark.proves("several-targets")
 def test_what_is_read_is_what_the_last_target_lacks():
     one, two = "integer:10000000000000000001", "integer:10000000000000000002"
     found = windows_of(pipeline_over("c"), (two, one), None, again=False)

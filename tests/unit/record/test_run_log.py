@@ -25,6 +25,7 @@ def run(run_id, pipeline="p"):
     )
 
 
+@pytest.mark.proves("record-of-run")
 def test_a_run_is_remembered_whole(log):
     began = run("1")
     log.started(began)
@@ -107,6 +108,7 @@ def outcome(name, status):
     return TargetOutcome(connection=name, target="t", status=status, rows=RowCounts(inserted=1))
 
 
+@pytest.mark.proves("several-targets")
 def test_a_run_that_landed_in_part_is_gone_on_with_until_another_ended(log):
     began = run("1")
     log.started(began)
@@ -125,6 +127,7 @@ def test_the_counts_of_several_targets_are_taken_together():
     assert run("1").with_targets(outcomes).rows == RowCounts(read=5, inserted=7, unchanged=3)
 
 
+@pytest.mark.proves("one-lease")
 def test_two_holders_of_one_lease_are_refused_with_who_holds_it(tmp_path):
     clock = SystemClock()
     with pipeline_lease(tmp_path, "p", clock):
@@ -136,6 +139,7 @@ def test_two_holders_of_one_lease_are_refused_with_who_holds_it(tmp_path):
         pass
 
 
+@pytest.mark.proves("backfill")
 def test_a_backfill_is_gone_on_with_until_it_ends_or_another_is_asked_for(tmp_path):
     kept = Backfills(tmp_path / "backfills")
     ids = iter("0123456789")

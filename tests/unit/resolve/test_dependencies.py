@@ -85,6 +85,7 @@ def test_a_broken_query_breaks_only_its_own_plan(project):
         flow.plan("second")
 
 
+@pytest.mark.proves("dag")
 def test_a_circle_shows_every_line_and_how_it_is_known(project):
     project.declare(
         HEAD.replace('target_connection="house")', 'target_connection="house", depends_on="third")')

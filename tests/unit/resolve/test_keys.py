@@ -20,6 +20,7 @@ def load():
 """
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize(
     ("parts", "columns", "why"),
     [

@@ -30,6 +30,7 @@ ORDERS = table(
 )
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize(
     ("dialect", "expected"),
     [
@@ -51,6 +52,7 @@ def test_a_table_with_unique_constraints(dialect, expected):
     assert create_table(ORDERS, NAME, dialect) == expected
 
 
+@pytest.mark.proves("tables-declared")
 @pytest.mark.parametrize("dialect", ["delta", "iceberg"])
 def test_a_lake_table_has_partitions_and_nested_types_and_no_keys(dialect):
     declared = table(

@@ -47,6 +47,7 @@ def stored(value: object, arrow: pa.DataType, kind: DataType) -> object:
     return found
 
 
+@pytest.mark.proves("paths-agree")
 @settings(deadline=None)
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=2))
 def test_a_decimal_of_sqlite_is_the_same_text_on_both_paths(value):
@@ -55,6 +56,7 @@ def test_a_decimal_of_sqlite_is_the_same_text_on_both_paths(value):
         assert canonical_text(written, "numeric", 12, 2) == expected
 
 
+@pytest.mark.proves("paths-agree")
 @settings(deadline=None)
 @given(MOMENTS)
 def test_a_time_of_sqlite_is_the_same_text_on_both_paths(value):

@@ -137,6 +137,7 @@ COMPLETE = [
 ]  # fmt: skip
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize(("query", "dialect", "expected"), COMPLETE)
 def test_each_column_is_traced(query, dialect, expected):
     lineage = lineage_of(query, dialect)
@@ -187,6 +188,7 @@ def test_without_a_schema_what_is_qualified_is_traced(query, expected):
     assert shown(lineage) == expected
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize(
     ("query", "dialect", "reason"),
     [
@@ -241,6 +243,7 @@ _ORACLE = [
 ]
 
 
+@pytest.mark.proves("lineage")
 @pytest.mark.parametrize(("query", "dialect"), _ORACLE)
 def test_sqlglot_finds_the_same_sources(query, dialect):
     """Its walk, once per column and too slow for a plan, is the oracle."""

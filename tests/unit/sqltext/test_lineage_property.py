@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,6 +105,7 @@ def queries(draw, depth):
             return built
 
 
+@pytest.mark.proves("lineage")
 @settings(deadline=None)
 @given(queries(depth=2), st.sampled_from(["spark", "duckdb", "postgres"]))
 def test_a_query_has_the_lineage_it_was_built_with(built, dialect):

@@ -79,6 +79,7 @@ def require_equal(case, dialect, execute):
         assert [flag for flag in flags if flag is not None] == ([value] if failed else []), value
 
 
+@pytest.mark.proves("markers", "on-failure")
 @pytest.mark.parametrize("case", proven_cases("duckdb"), ids=lambda case: case.name)
 def test_duckdb_agrees(case):
     duckdb = pytest.importorskip("duckdb")
@@ -97,6 +98,7 @@ def test_duckdb_agrees(case):
     require_equal(case, "duckdb", execute)
 
 
+@pytest.mark.proves("markers")
 @pytest.mark.parametrize("case", proven_cases("sqlite"), ids=lambda case: case.name)
 def test_sqlite_agrees(case):
     def execute(rows, query):
@@ -108,6 +110,7 @@ def test_sqlite_agrees(case):
     require_equal(case, "sqlite", execute)
 
 
+@pytest.mark.proves("markers")
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
 def test_every_claim_is_exercised(dialect):
     claimed = {kind for kind, dialects in PROVEN.items() if dialect in dialects}
@@ -166,6 +169,7 @@ def require_fallbacks(dialect, fetch):
     assert rows == [("c", None, "c")]
 
 
+@pytest.mark.proves("markers")
 def test_fallbacks_agree_in_every_database():
     with closing(sqlite3.connect(":memory:")) as database:
         require_fallbacks("sqlite", lambda query: database.execute(query).fetchall())

@@ -63,6 +63,7 @@ def program_of(mode, declared, dialect):
     return write_program(layout, declared.name, dialect, pipeline="p")
 
 
+@pytest.mark.proves("hostile-names")
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_names_are_always_quoted(dialect):
     declared = table(Column(name=HOSTILE, type=BigInt(), primary_key=True), name=HOSTILE)
@@ -94,6 +95,7 @@ def test_sqlite_keeps_tables_of_different_schemas_apart():
     assert one != other
 
 
+@pytest.mark.proves("hostile-names")
 @pytest.mark.parametrize("dialect", ["spark", "duckdb"])
 def test_fields_of_a_struct_are_quoted(dialect):
     assert quoted(HOSTILE, dialect) in type_name(Struct((HOSTILE, BigInt())), dialect)

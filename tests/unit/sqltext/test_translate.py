@@ -95,6 +95,7 @@ def test_two_dialects_meet_at_spark() -> None:
     assert text == "SELECT x FROM t ORDER BY x"
 
 
+@pytest.mark.proves("dialects")
 def test_a_refusal_shows_the_fragment_the_reason_and_a_rewrite() -> None:
     error = refusal("select id,  Regexp_Replace( name ,'a','b' ) from t")
     assert isinstance(error, QueryError)
@@ -104,6 +105,7 @@ def test_a_refusal_shows_the_fragment_the_reason_and_a_rewrite() -> None:
     )
 
 
+@pytest.mark.proves("dialects")
 @pytest.mark.parametrize(
     ("read", "written", "why", "hint"),
     [
@@ -124,6 +126,7 @@ def test_refused(read: str, written: str, why: str, hint: str) -> None:
     assert hint in (error.hint or "")
 
 
+@pytest.mark.proves("dialects")
 def test_an_unknown_function_is_refused_unless_it_is_the_users_own() -> None:
     assert "my_score" in refusal("select my_score(x) from t").what
     assert to_spark("select my_score(x) from t", udfs=frozenset({"my_score"})) == (
@@ -131,6 +134,7 @@ def test_an_unknown_function_is_refused_unless_it_is_the_users_own() -> None:
     )
 
 
+@pytest.mark.proves("dialects")
 def test_every_kind_of_node_needs_a_rule() -> None:
     error = refusal("select array_slice(l, 1, 2) from t")
     assert "nobody has proven that it means the same in spark" in error.what
@@ -146,6 +150,7 @@ def test_other_dialects_do_not_pass_unknown_functions() -> None:
     assert "there is no function no_such_thing" in error.what
 
 
+@pytest.mark.proves("dialects")
 def test_what_the_generator_would_leave_out_is_an_error() -> None:
     query = parse_query(
         "select sum(x) over (order by x rows between 1 preceding and current row exclude ties) "

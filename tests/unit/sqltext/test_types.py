@@ -70,6 +70,7 @@ kinds = st.recursive(
 )
 
 
+@pytest.mark.proves("type-table")
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(kind=kinds)
 @settings(max_examples=40)
@@ -90,6 +91,7 @@ def test_a_name_is_read_back_as_the_type_it_stands_for(dialect, kind):
     assert read_type(type_name(meaning, dialect), dialect) == meaning
 
 
+@pytest.mark.proves("hostile-names")
 @pytest.mark.parametrize("kind", [Array(Struct((HOSTILE, Text))), Struct((HOSTILE, BigInt))])
 @pytest.mark.parametrize("dialect", ["spark", "duckdb", "delta", "iceberg"])
 def test_names_inside_of_a_struct_are_quoted(kind, dialect):
@@ -97,6 +99,7 @@ def test_names_inside_of_a_struct_are_quoted(kind, dialect):
     assert quoted(HOSTILE, grammar) in type_name(kind, dialect)
 
 
+@pytest.mark.proves("type-table")
 @pytest.mark.parametrize(
     ("kind", "dialect", "expected"),
     [
@@ -162,6 +165,7 @@ def test_keys_of_mysql_have_a_length_and_tell_cases_and_blanks_apart(dialect, ki
     assert held == Held(name.format(exact=EXACT[dialect]), note)
 
 
+@pytest.mark.proves("type-table")
 def test_a_unique_column_and_a_merge_key_are_keys_too():
     declared = table(
         Column(name="a", type=Text()),
@@ -177,6 +181,7 @@ def test_a_unique_column_and_a_merge_key_are_keys_too():
     assert notes_of(declared, "postgres") == ()
 
 
+@pytest.mark.proves("types-survive")
 @pytest.mark.parametrize(
     ("kind", "dialect", "key", "expected"),
     [
@@ -210,6 +215,7 @@ def test_arrays_and_structs_are_json_where_there_are_none():
     assert json_columns(declared, "duckdb") == json_columns(declared, "delta") == ()
 
 
+@pytest.mark.proves("type-table")
 @pytest.mark.parametrize(
     ("dialect", "text", "expected"),
     [

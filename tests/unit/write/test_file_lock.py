@@ -27,6 +27,7 @@ def lock(database: Path, pipeline: str = "p"):
     return file_lock(database, pipeline, holder="box:/here", since="2026-03-01T00:00:00Z")
 
 
+@pytest.mark.proves("one-lease")
 def test_the_second_is_refused_with_who_holds_it_and_the_file_goes_with_the_lock(tmp_path):
     database = tmp_path / "out.db"
     with lock(database):
@@ -43,6 +44,7 @@ def test_the_second_is_refused_with_who_holds_it_and_the_file_goes_with_the_lock
         pass
 
 
+@pytest.mark.proves("one-lease")
 def test_a_killed_holder_gives_it_up_by_dying(tmp_path):
     database = tmp_path / "out.db"
     holder = subprocess.Popen(
@@ -61,6 +63,7 @@ def test_a_killed_holder_gives_it_up_by_dying(tmp_path):
         pass
 
 
+@pytest.mark.proves("one-lease")
 def test_of_many_at_once_one_holds_it_at_any_time(tmp_path):
     """The file is removed and made again all the time; that must not let two in."""
     database = tmp_path / "out.db"

@@ -1,0 +1,1 @@
+"""Which tests prove which promise: marks on tests become docs/conformance.md."""
