@@ -28,7 +28,7 @@ env: ## build .venv for development, with `flow` in it
 
 # Installs a Java into .venv where the engine finds no other.
 java:
-	@$(BIN)/python -c 'from ematix_flow.engine.java import find_java; find_java()' 2>/dev/null \
+	@$(BIN)/python -c 'from ematix_flow.engine.host.java import find_java; find_java()' 2>/dev/null \
 		|| $(SETUP) .venv build java
 
 check: env lock-check ## the static checks: format, lint, types, layers, pins

@@ -142,8 +142,8 @@ def describe_machine() -> str:
 
 def _java() -> dict[str, str]:
     """Return what stock Spark needs: the Java and the JDBC driver that ours uses as well."""
-    from ematix_flow.engine.jars import JarCache
-    from ematix_flow.engine.java import find_java
+    from ematix_flow.engine.host.java import find_java
+    from ematix_flow.engine.jars.store import JarCache
 
     java = find_java()
     [jar] = JarCache().ensure(["postgres"], java=java)

@@ -23,10 +23,10 @@ from ematix_flow.declare.discover import load_project
 from ematix_flow.declare.named_targets import bind_named_targets
 from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import CONFIGURED, EngineChoice, choose
-from ematix_flow.engine.machine import Machine, this_machine
+from ematix_flow.engine.host.machine import Machine, this_machine
 from ematix_flow.engine.metadata import MetadataReader
-from ematix_flow.engine.sizing import Sizing, size
-from ematix_flow.engine.stand_ins import RehearsalPlan, plan_of_rehearsal
+from ematix_flow.engine.runs.stand_ins import RehearsalPlan, plan_of_rehearsal
+from ematix_flow.engine.spark.sizing import Sizing, size
 from ematix_flow.errors import FlowError, PlanError, UnknownName, UsageError, located
 from ematix_flow.observe.check import Check, Health
 from ematix_flow.observe.events import Observer, ignore
@@ -49,12 +49,12 @@ from ematix_flow.sqltext.identifiers import physical_name
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ematix_flow.engine.backfill import BackfillResult, Chunk
-    from ematix_flow.engine.opened import OpenEngine
-    from ematix_flow.engine.preview import Preview
-    from ematix_flow.engine.run_context import RunContext
-    from ematix_flow.engine.server_status import ServerStatus
-    from ematix_flow.engine.validation import Validation
+    from ematix_flow.engine.runs.backfill import BackfillResult, Chunk
+    from ematix_flow.engine.runs.context import RunContext
+    from ematix_flow.engine.runs.preview import Preview
+    from ematix_flow.engine.runs.validation import Validation
+    from ematix_flow.engine.server.status import ServerStatus
+    from ematix_flow.engine.spark.opened import OpenEngine
     from ematix_flow.write.after import RanAfter
 
 
@@ -275,7 +275,7 @@ class Flow:
 
     def validate(self, name: str) -> Validation:
         """Plan a pipeline and have its source, or Spark, analyse its query. Reads no row."""
-        from ematix_flow.engine.validation import Validation, validate_plan
+        from ematix_flow.engine.runs.validation import Validation, validate_plan
 
         pipeline = self.project.pipeline(name)
         try:
@@ -286,8 +286,8 @@ class Flow:
             return Validation(pipeline=name, error=error)
 
     def _analysed(self, plan: Plan, state: StateReader) -> Plan:
-        from ematix_flow.engine.analysis import RunsJob
-        from ematix_flow.engine.validation import analyse_plan, analysed
+        from ematix_flow.engine.analysis.query import RunsJob
+        from ematix_flow.engine.runs.validation import analyse_plan, analysed
 
         if plan.analysed:
             return plan
@@ -332,9 +332,9 @@ class Flow:
 
     def start_engine(self, *, idle_minutes: float) -> ServerStatus:
         """Start the warm Spark with what every pipeline of the project needs."""
-        from ematix_flow.engine import server
-        from ematix_flow.engine.installed import require_classic, require_pyspark
-        from ematix_flow.engine.wanted import wanted_for
+        from ematix_flow.engine.host.installed import require_classic, require_pyspark
+        from ematix_flow.engine.server import server
+        from ematix_flow.engine.server.wanted import wanted_for
 
         choice = self.engine_choice()
         if choice.kind != "local":
@@ -416,7 +416,7 @@ class Flow:
         ).read(query, kind)
 
     def _engine_for_reading(self, connection: str) -> AbstractContextManager[OpenEngine]:
-        from ematix_flow.engine.session import open_engine
+        from ematix_flow.engine.opening import open_engine
 
         choice = self.engine_choice()
         set_in = self.config.origin
@@ -434,8 +434,8 @@ class Flow:
 
         :param new: Load again even if a run that died had already landed.
         """
-        from ematix_flow.engine.run import run_pipeline
-        from ematix_flow.engine.run_context import Order
+        from ematix_flow.engine.runs.context import Order
+        from ematix_flow.engine.runs.run import run_pipeline
 
         order = Order(new=new, allow_destructive=allow_destructive)
         return run_pipeline(name, self._run_context(name), order)
@@ -455,7 +455,7 @@ class Flow:
 
         What fails is in the result. The same call again goes on where it stopped.
         """
-        from ematix_flow.engine.backfill import Range, run_backfill
+        from ematix_flow.engine.runs.backfill import Range, run_backfill
 
         part = Range(
             start=written(start), end=written(end), chunk=None if chunk is None else written(chunk)
@@ -466,8 +466,8 @@ class Flow:
 
     def replay(self, run_id: str, *, allow_destructive: bool = False) -> RunResult:
         """Load the window of a run again, as another run."""
-        from ematix_flow.engine.replay import replay_order
-        from ematix_flow.engine.run import run_pipeline
+        from ematix_flow.engine.runs.replay import replay_order
+        from ematix_flow.engine.runs.run import run_pipeline
 
         name, order = replay_order(run_id, self.run_log, self.project)
         order = replace(order, allow_destructive=allow_destructive)
@@ -475,14 +475,14 @@ class Flow:
 
     def preview(self, name: str, rows: int = 20) -> Preview:
         """Return the first rows as they would reach the target. Writes nothing."""
-        from ematix_flow.engine.preview import preview
+        from ematix_flow.engine.runs.preview import preview
 
         context = replace(self._run_context(name), plan=lambda *_: self._plan_of_preview(name))
         return preview(name, context, rows)
 
     def dry_run(self, name: str, *, allow_destructive: bool = False) -> RunResult:
         """Return what a run would change, counted by doing it and undoing it."""
-        from ematix_flow.engine.rehearsal import rehearse
+        from ematix_flow.engine.runs.rehearsal import rehearse
 
         return rehearse(
             name,
@@ -492,7 +492,7 @@ class Flow:
         )
 
     def _run_context(self, name: str) -> RunContext:
-        from ematix_flow.engine.run_context import RunContext
+        from ematix_flow.engine.runs.context import RunContext
 
         pipeline = self.project.pipeline(name)
         return RunContext(
@@ -522,7 +522,8 @@ class Flow:
 
     def _engine_opener(self, plan: Plan) -> Callable[[], AbstractContextManager[OpenEngine]]:
         def opener() -> AbstractContextManager[OpenEngine]:
-            from ematix_flow.engine.session import borrow, open_engine
+            from ematix_flow.engine.opening import open_engine
+            from ematix_flow.engine.spark.borrowed import borrow
 
             if self.session is not None:
                 return borrow(self.session, self._sizing(plan).session_conf())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ematix_flow.engine.holding import Holding
+from ematix_flow.engine.runs.holding import Holding
 from ematix_flow.errors import FenceLost, PipelineBusy
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.sqltext.bookkeeping import FENCE, LEDGER, bookkeeping

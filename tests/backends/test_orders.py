@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine import loading
-from ematix_flow.engine.backfill import ChunkStatus
+from ematix_flow.engine.batch import loading
+from ematix_flow.engine.runs.backfill import ChunkStatus
 from ematix_flow.errors import FlowError, PlanError, TargetError, UnknownName, UsageError
 from ematix_flow.record.run import Purpose, RunStatus
 from tests.backends.without_spark import loading_without_spark, numbered

@@ -12,9 +12,9 @@ import pytest
 from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import Connection
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.machine import this_machine
-from ematix_flow.engine.session import open_engine
-from ematix_flow.engine.sizing import size
+from ematix_flow.engine.host.machine import this_machine
+from ematix_flow.engine.opening import open_engine
+from ematix_flow.engine.spark.sizing import size
 from ematix_flow.errors import ContractError
 from ematix_flow.spec.types import BigInt, Date, Text, Timestamp, TimestampTZ
 from ematix_flow.sqltext.in_database.order import order_text

@@ -376,9 +376,9 @@ def test_a_query_the_source_refuses(project):
 def test_a_borrowed_session_is_neither_changed_nor_stopped(project):
     project.with_orders()
     owner = project.flow()
-    from ematix_flow.engine.machine import this_machine
-    from ematix_flow.engine.session import open_engine
-    from ematix_flow.engine.sizing import size
+    from ematix_flow.engine.host.machine import this_machine
+    from ematix_flow.engine.opening import open_engine
+    from ematix_flow.engine.spark.sizing import size
 
     with open_engine(
         owner.engine_choice(), sizing=size(this_machine()), state_dir=owner.config.state_directory

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.machine import this_machine
-from ematix_flow.engine.session import open_engine
-from ematix_flow.engine.sizing import size
+from ematix_flow.engine.host.machine import this_machine
+from ematix_flow.engine.opening import open_engine
+from ematix_flow.engine.spark.sizing import size
 
 
 # Not longer than these tests: while it is held, no other engine can be opened in the process.

@@ -7,7 +7,7 @@ from ematix_flow.backends.impl.csv import quotes
 from ematix_flow.backends.impl.csv.read import CsvReader
 from ematix_flow.backends.impl.parquet.read import ParquetReader
 from ematix_flow.connections.model import CsvConnection, ParquetConnection
-from ematix_flow.engine.spark_errors import translating
+from ematix_flow.engine.spark.errors import translating
 from ematix_flow.errors import DeclarationError, FlowError, NotSupported, SourceError
 
 HEADER = "id,name,note\n"

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # its usual name
 
-from ematix_flow.engine.plan_lineage import frame_lineage
+from ematix_flow.engine.analysis.lineage import frame_lineage
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.dialect import parse_query
 from ematix_flow.sqltext.lineage import column_lineage

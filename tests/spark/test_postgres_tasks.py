@@ -13,7 +13,7 @@ from ematix_flow.backends.impl.postgres.read import PostgresReader
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.write import PostgresTarget
 from ematix_flow.connections.model import PostgresConnection
-from ematix_flow.engine.spark_errors import translating
+from ematix_flow.engine.spark.errors import translating
 from ematix_flow.errors import ContractError, SourceError
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.table import Column, Table, TableName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ematix_flow.engine.spark_errors import translate
+from ematix_flow.engine.spark.errors import translate
 from ematix_flow.errors import EngineError, StagingLost, TargetUnreachable
 from ematix_flow.spec.task_failure import TaskFailure, read_task_failure, told_to_the_driver
 

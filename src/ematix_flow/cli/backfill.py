@@ -13,7 +13,7 @@ from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.cli.progress import run_observer
 
 if TYPE_CHECKING:
-    from ematix_flow.engine.backfill import BackfillResult, Chunk
+    from ematix_flow.engine.runs.backfill import BackfillResult, Chunk
 
 
 @click.command()

@@ -6,9 +6,9 @@ import click
 
 from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.declare.config import load_config
-from ematix_flow.engine import server
-from ematix_flow.engine.installed import require_classic, require_pyspark
-from ematix_flow.engine.server_status import ServerStatus
+from ematix_flow.engine.host.installed import require_classic, require_pyspark
+from ematix_flow.engine.server import server
+from ematix_flow.engine.server.status import ServerStatus
 
 
 @click.group()
@@ -63,8 +63,8 @@ def status(context: Context) -> None:
 @shared_options
 def prepare(context: Context, *, force: bool) -> None:
     """Make cold starts faster: keep what the JVM learns while starting Spark (160 MB)."""
-    from ematix_flow.engine.archive import prepare as make
-    from ematix_flow.engine.java import find_java
+    from ematix_flow.engine.host.java import find_java
+    from ematix_flow.engine.spark.archive import prepare as make
 
     require_pyspark()
     require_classic()

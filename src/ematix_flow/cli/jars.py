@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ematix_flow.cli.options import Context, shared_options
-from ematix_flow.engine.jars import JarCache, JarState
+from ematix_flow.engine.jars.store import JarCache, JarState
 
 _CONNECTORS = click.argument("connectors", nargs=-1, metavar="[CONNECTOR]...")
 

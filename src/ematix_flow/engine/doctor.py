@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ematix_flow._version import __version__
-from ematix_flow.engine.cache import cache_directory
 from ematix_flow.engine.choice import EngineChoice
-from ematix_flow.engine.connect import preflight
-from ematix_flow.engine.java import find_java
-from ematix_flow.engine.machine import GIB, this_machine
-from ematix_flow.engine.server import status
+from ematix_flow.engine.host.cache import cache_directory
+from ematix_flow.engine.host.java import find_java
+from ematix_flow.engine.host.machine import GIB, this_machine
+from ematix_flow.engine.server.server import status
+from ematix_flow.engine.spark.connect import preflight
 from ematix_flow.errors import FlowError
 from ematix_flow.observe.check import Check, Health
 

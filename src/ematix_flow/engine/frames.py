@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.engine.opened import OpenEngine
-from ematix_flow.engine.session import borrow
-from ematix_flow.engine.spark_errors import translating
+from ematix_flow.engine.spark.borrowed import borrow
+from ematix_flow.engine.spark.errors import translating
+from ematix_flow.engine.spark.opened import OpenEngine
 from ematix_flow.errors import EngineError, UnknownName, UsageError
 from ematix_flow.ports import Reader, ReadsWithoutSpark
 from ematix_flow.read.frames import SourceFrames

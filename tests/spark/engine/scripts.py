@@ -20,13 +20,15 @@ PRELUDE = """
 import json, os, sys, time
 from pathlib import Path
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.jars import JarCache
-from ematix_flow.engine.java import find_java
-from ematix_flow.engine.machine import GIB, Machine
-from ematix_flow.engine.session import borrow, close_embedded, open_engine
-from ematix_flow.engine.sizing import size
-from ematix_flow.engine.spark_errors import translate
-from ematix_flow.engine.wanted import wanted_for
+from ematix_flow.engine.jars.store import JarCache
+from ematix_flow.engine.host.java import find_java
+from ematix_flow.engine.host.machine import GIB, Machine
+from ematix_flow.engine.opening import open_engine
+from ematix_flow.engine.spark.borrowed import borrow
+from ematix_flow.engine.spark.embedded import close_embedded
+from ematix_flow.engine.spark.sizing import size
+from ematix_flow.engine.spark.errors import translate
+from ematix_flow.engine.server.wanted import wanted_for
 from ematix_flow.errors import FlowError
 from tests.spark.engine.listening import listening
 

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="read
 
 CODE = """
 import signal, subprocess
-from ematix_flow.engine.archive import archive_path
-from ematix_flow.engine.progress import watch
+from ematix_flow.engine.spark.archive import archive_path
+from ematix_flow.engine.spark.progress import watch
 
 # A class archive that is no archive: the run must not notice.
 archive = archive_path(find_java())

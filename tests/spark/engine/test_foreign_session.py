@@ -7,7 +7,7 @@ import pytest
 from tests.spark.engine.scripts import play
 
 CODE = """
-from ematix_flow.engine.launch import jvm_environment
+from ematix_flow.engine.spark.launch import jvm_environment
 with jvm_environment(find_java(), local=True):
     from pyspark.sql import SparkSession
     theirs = (SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")

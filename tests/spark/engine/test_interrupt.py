@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ematix_flow.engine.interrupt import interrupt, interruptible
+from ematix_flow.engine.spark.interrupt import interrupt, interruptible
 
 
 def test_tagged_work_ends_and_the_session_goes_on(spark):

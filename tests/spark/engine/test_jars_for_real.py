@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.jar_lock import Connector, JarLock, LockedJar, shipped_lock
-from ematix_flow.engine.jars import JarCache
+from ematix_flow.engine.jars.lock import Connector, JarLock, LockedJar, shipped_lock
+from ematix_flow.engine.jars.store import JarCache
 from ematix_flow.errors import JarError
 from tests.spark.engine.scripts import begin, finish, play
 

@@ -19,7 +19,7 @@ def _needs_the_wheel():
 
 
 WITHOUT_JAVA = """
-from ematix_flow.engine import java
+from ematix_flow.engine.host import java
 java.COMMON_DIRECTORIES = ()
 """
 
@@ -59,7 +59,7 @@ with engine() as opened:
 @pytest.mark.slow
 def test_a_class_archive_is_made_and_used(tmp_path):
     code = """
-from ematix_flow.engine.archive import archive_options, prepare
+from ematix_flow.engine.spark.archive import archive_options, prepare
 java = find_java()
 path = prepare(java)
 made = path.stat().st_mtime_ns

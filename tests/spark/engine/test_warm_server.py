@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.control import ask, hold
-from ematix_flow.engine.server import status, stop
-from ematix_flow.engine.server_files import ServerFiles, ServerState, alive
+from ematix_flow.engine.server.control import ask, hold
+from ematix_flow.engine.server.files import ServerFiles, ServerState, alive
+from ematix_flow.engine.server.server import status, stop
 from ematix_flow.errors import EngineError
 from tests.spark import udf_project
 from tests.spark.engine import failures
@@ -28,7 +28,7 @@ from tests.spark.engine.scripts import begin, finish, play
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
 
 START = """
-from ematix_flow.engine.server import start
+from ematix_flow.engine.server.server import start
 seen["status"] = start(STATE, wanted(), idle_minutes=IDLE).to_json()
 """
 
@@ -107,7 +107,7 @@ def test_its_token_is_on_no_command_line_and_in_no_log(server):
 
 USE = f"""
 {failures.CODE}
-from ematix_flow.engine.progress import watch
+from ematix_flow.engine.spark.progress import watch
 with engine() as opened:
     seen["report"] = opened.report.to_json()
     session = opened.session
@@ -220,7 +220,7 @@ except FlowError as error:
 def test_a_server_that_refuses_a_run_does_not_fail_it(server):
     code = """
 import dataclasses
-from ematix_flow.engine import session
+from ematix_flow.engine.spark import session
 real = session.use
 def use(*arguments):
     lease, notes = real(*arguments)
@@ -264,7 +264,7 @@ with engine() as opened:
 @pytest.mark.proves("borrowed-session")
 def test_a_borrowed_connect_session_leaves_no_clone_behind(server):
     code = f"""
-from ematix_flow.engine.session import connect_session
+from ematix_flow.engine.spark.session import connect_session
 theirs = connect_session("sc://localhost:{server.state.port}/;token=" + os.environ["TOKEN"], {{}})
 os.environ["SPARK_LOCAL_REMOTE"] = "1"  # a clone that was stopped would take it for its own
 settings = {{"spark.sql.shuffle.partitions": "3", "spark.sql.warehouse.dir": "/none"}}
@@ -288,7 +288,7 @@ def test_a_busy_server_is_neither_stopped_nor_replaced(server):
         with pytest.raises(EngineError, match=r"is busy: 1 run\(s\)"):
             stop(server.state_dir)
         code = """
-from ematix_flow.engine.server_lease import use
+from ematix_flow.engine.server.lease import use
 other = size(SMALL, 1000, {"spark.driver.memory": "1100m"})
 lease, notes = use(STATE, wanted(sizing=other))
 seen["lease"] = lease is not None
@@ -394,7 +394,7 @@ def supervisors(state_dir: Path) -> list[int]:
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = line.read_bytes().split(b"\0")
-            if b"ematix_flow.engine.server_process" in words and bytes(state_dir) in words:
+            if b"ematix_flow.engine.server.process" in words and bytes(state_dir) in words:
                 found.append(int(line.parent.name))
     return found
 
@@ -409,7 +409,7 @@ def assert_nothing_left(state_dir: Path, temporary: Path) -> None:
 def test_a_server_that_cannot_start_says_why(tmp_path):
     (tmp_path / "tmp").mkdir()
     code = """
-from ematix_flow.engine.server import start
+from ematix_flow.engine.server.server import start
 bad = size(SMALL, 1000, {"spark.driver.extraJavaOptions": "-javaagent:/no-such-agent.jar"})
 try:
     start(STATE, wanted(sizing=bad))

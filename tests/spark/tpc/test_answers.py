@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.machine import this_machine
-from ematix_flow.engine.session import open_engine
-from ematix_flow.engine.sizing import size
+from ematix_flow.engine.host.machine import this_machine
+from ematix_flow.engine.opening import open_engine
+from ematix_flow.engine.spark.sizing import size
 from tests.tpc.answers import difference, expected_rows, order_columns
 from tests.tpc.data import COUNTS, benchmark
 from tests.tpc.translation import to_spark

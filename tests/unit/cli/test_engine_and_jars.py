@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from ematix_flow.cli.root import flow
-from ematix_flow.engine import jars as jars_module
-from ematix_flow.engine.jar_lock import shipped_lock
-from ematix_flow.engine.java import Java
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.jars import store as jars_module
+from ematix_flow.engine.jars.lock import shipped_lock
 from ematix_flow.errors import JarError, UnknownName, UsageError
 
 

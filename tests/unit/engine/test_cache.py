@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ematix_flow.engine.archive import archive_options, archive_path, is_archive_option
-from ematix_flow.engine.cache import cache_directory
-from ematix_flow.engine.java import Java
+from ematix_flow.engine.host.cache import cache_directory
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.spark.archive import archive_options, archive_path, is_archive_option
 
 
 def test_the_variable_wins(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ematix_flow.engine.chunks import chunks, is_at_most
+from ematix_flow.engine.runs.chunks import chunks, is_at_most
 from ematix_flow.spec.cursor import Cursor
 
 

@@ -1,5 +1,5 @@
-from ematix_flow.engine.classic_conf import ClassicConf
-from ematix_flow.engine.sizing import JAVA_OPTIONS
+from ematix_flow.engine.spark.classic_conf import ClassicConf
+from ematix_flow.engine.spark.sizing import JAVA_OPTIONS
 
 
 def conf(options: str) -> ClassicConf:

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from ematix_flow.engine.connect import check_version, preflight, quiet_exit, retire
+from ematix_flow.engine.spark.connect import check_version, preflight, quiet_exit, retire
 from ematix_flow.errors import EngineError, EngineUnreachable
 
 

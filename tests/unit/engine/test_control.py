@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.control import ControlServer, ask, hold, listen
-from ematix_flow.engine.server_files import remove_socket_directory, socket_path
+from ematix_flow.engine.server.control import ControlServer, ask, hold, listen
+from ematix_flow.engine.server.files import remove_socket_directory, socket_path
 
 
 class HandClock:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ematix_flow.engine.classic_conf import ClassicConf
-from ematix_flow.engine.fingerprint import Fingerprint
+from ematix_flow.engine.server.fingerprint import Fingerprint
+from ematix_flow.engine.spark.classic_conf import ClassicConf
 
 SERVER = Fingerprint(
     ematix_flow="1",

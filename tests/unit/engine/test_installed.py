@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine import installed
 from ematix_flow.engine.choice import choose
-from ematix_flow.engine.machine import Machine
-from ematix_flow.engine.sail import sail_server
-from ematix_flow.engine.session import open_engine
-from ematix_flow.engine.sizing import size
+from ematix_flow.engine.host import installed
+from ematix_flow.engine.host.machine import Machine
+from ematix_flow.engine.opening import open_engine
+from ematix_flow.engine.spark.sail import sail_server
+from ematix_flow.engine.spark.sizing import size
 from ematix_flow.errors import EngineError
 
 

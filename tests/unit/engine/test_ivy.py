@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from ematix_flow.engine import ivy
-from ematix_flow.engine.jar_lock import LockedJar
-from ematix_flow.engine.java import Java
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.jars import ivy
+from ematix_flow.engine.jars.lock import LockedJar
 from ematix_flow.errors import JarError
 
 JARS = (LockedJar("g:plain:1.0", "0" * 64), LockedJar("g:with:2:all", "0" * 64))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ematix_flow.engine.jar_lock import parse_lock, shipped_lock
+from ematix_flow.engine.jars.lock import parse_lock, shipped_lock
 from ematix_flow.errors import JarError, UnknownName
 
 SHA = "a" * 64

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.jar_lock import Connector, JarLock, LockedJar
-from ematix_flow.engine.jars import JarCache
-from ematix_flow.engine.java import Java
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.jars.lock import Connector, JarLock, LockedJar
+from ematix_flow.engine.jars.store import JarCache
 from ematix_flow.errors import JarError
 
 CONTENT = {"g:one:1": b"the first jar", "g:two:2": b"the second jar"}

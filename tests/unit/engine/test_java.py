@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine import java as module
-from ematix_flow.engine.java import Java, find_java
+from ematix_flow.engine.host import java as module
+from ematix_flow.engine.host.java import Java, find_java
 from ematix_flow.errors import EngineError, JavaNotFound
 
 FAKE = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine import launch
-from ematix_flow.engine.java import Java
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.spark import launch
 from ematix_flow.errors import EngineError
 
 JAVA = Java(home=Path("/none"), version=17, origin="a test")

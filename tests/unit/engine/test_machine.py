@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ematix_flow.engine.machine import GIB, this_machine
+from ematix_flow.engine.host.machine import GIB, this_machine
 
 
 @pytest.fixture(autouse=True)

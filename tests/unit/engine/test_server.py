@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from ematix_flow._base.clock import SystemClock
-from ematix_flow.engine import server, server_lease
-from ematix_flow.engine.control import ControlServer, ask, listen
-from ematix_flow.engine.java import Java
-from ematix_flow.engine.server_files import (
+from ematix_flow.engine.host.java import Java
+from ematix_flow.engine.server import lease as server_lease
+from ematix_flow.engine.server import server
+from ematix_flow.engine.server.control import ControlServer, ask, listen
+from ematix_flow.engine.server.files import (
     ServerFiles,
     ServerState,
     alive,
@@ -26,9 +27,9 @@ from ematix_flow.engine.server_files import (
     remove_socket_directory,
     socket_path,
 )
-from ematix_flow.engine.server_lease import use
-from ematix_flow.engine.server_process import _Word
-from ematix_flow.engine.server_status import look
+from ematix_flow.engine.server.lease import use
+from ematix_flow.engine.server.process import _Word
+from ematix_flow.engine.server.status import look
 from ematix_flow.errors import EngineError
 from tests.unit.engine.test_server_files import PRINT, state
 
@@ -43,7 +44,7 @@ class Wants:
         return PRINT
 
     def conf_for(self, _: tuple[str, ...]) -> Any:
-        from ematix_flow.engine.classic_conf import ClassicConf
+        from ematix_flow.engine.spark.classic_conf import ClassicConf
 
         return ClassicConf(master="local[1]", values={}, session={})
 

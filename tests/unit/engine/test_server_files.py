@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from ematix_flow._base.redact import redact
-from ematix_flow.engine.control import listen
-from ematix_flow.engine.fingerprint import Fingerprint
-from ematix_flow.engine.server_files import (
+from ematix_flow.engine.server.control import listen
+from ematix_flow.engine.server.files import (
     ServerFiles,
     ServerState,
     alive,
@@ -22,6 +21,7 @@ from ematix_flow.engine.server_files import (
     remove_socket_directory,
     socket_path,
 )
+from ematix_flow.engine.server.fingerprint import Fingerprint
 from ematix_flow.errors import EngineError
 
 PRINT = Fingerprint(

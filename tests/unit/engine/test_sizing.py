@@ -7,8 +7,8 @@ from subprocess import run
 
 import pytest
 
-from ematix_flow.engine.machine import GIB, Machine
-from ematix_flow.engine.sizing import JAVA_OPTIONS, MIB, Setting, size
+from ematix_flow.engine.host.machine import GIB, Machine
+from ematix_flow.engine.spark.sizing import JAVA_OPTIONS, MIB, Setting, size
 
 LAPTOP = Machine(cores=4, memory_bytes=16 * GIB)
 
@@ -95,7 +95,7 @@ def test_settings_are_told_apart_by_when_they_can_be_set():
 
 def test_sizing_needs_no_pyspark():
     code = (
-        "import sys; import ematix_flow.engine.sizing, ematix_flow.engine.choice;"
+        "import sys; import ematix_flow.engine.spark.sizing, ematix_flow.engine.choice;"
         "sys.exit(any(name in sys.modules for name in ('pyspark', 'pandas', 'pyarrow', 'grpc')))"
     )
     assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ematix_flow.engine.spark_errors import translate, translating
+from ematix_flow.engine.spark.errors import translate, translating
 from ematix_flow.errors import (
     ConfigError,
     EngineAuthError,

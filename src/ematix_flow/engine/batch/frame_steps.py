@@ -1,0 +1,172 @@
+"""The steps that describe a run's rows, from reading to judging; none of them computes one.
+
+Spark does all of it at once, in the job that `stage` runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from ematix_flow.engine.spark.opened import OpenEngine
+from ematix_flow.errors import QueryError
+from ematix_flow.plan.steps import (
+    Arrange,
+    CallFunction,
+    Normalize,
+    ReadQuery,
+    ReadRelation,
+    Reshape,
+    Restrict,
+    Transform,
+    Validate,
+)
+from ematix_flow.ports import Reader
+from ematix_flow.read.batch import read
+from ematix_flow.read.frames import SourceFrames
+from ematix_flow.resolve.call import call_function
+from ematix_flow.resolve.signature import Argument, Role
+from ematix_flow.transform.arrange import arrange
+from ematix_flow.transform.frames import as_frame
+from ematix_flow.transform.normalize import normalize
+from ematix_flow.transform.query import run_query
+from ematix_flow.transform.reshape import reshape
+from ematix_flow.transform.udf import register_udfs
+from ematix_flow.transform.window import restrict
+from ematix_flow.validate.contract import judge
+from ematix_flow.validate.discarded import DiscardedValues
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FrameStep = (
+    ReadRelation
+    | ReadQuery
+    | Transform
+    | CallFunction
+    | Restrict
+    | Reshape
+    | Arrange
+    | Normalize
+    | Validate
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class FrameSteps:
+    """The rows as far as the steps have described them.
+
+    :param location: Where the pipeline is declared, for what is wrong with its query.
+    :param sources: What is open in the sources, until the rows are no longer needed.
+    """
+
+    engine: OpenEngine
+    reader: Callable[[str], Reader]
+    location: str
+    scratch: Path
+    sources: ExitStack
+    frame: DataFrame | None = None
+    discarded: DiscardedValues | None = None
+    _relations: dict[str, DataFrame] = field(default_factory=dict)
+    _reads: int = 0
+
+    @property
+    def spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN201  # a SparkSession of either kind
+        """The session of the run."""
+        return self.engine.session
+
+    @property
+    def can_observe(self) -> bool:
+        """Whether it is Spark itself: Sail has no `observe` and no `persist`."""
+        return self.engine.report.engine != "sail"
+
+    @property
+    def rows(self) -> DataFrame:
+        """The rows as they are described now."""
+        assert self.frame is not None
+        return self.frame
+
+    def do(self, step: FrameStep) -> None:
+        """Describe the rows one step further."""
+        match step:
+            case ReadRelation() | ReadQuery():
+                self._read(step)
+            case Transform(query=query, udfs=udfs):
+                register_udfs(self.spark, udfs)
+                self.frame = run_query(self.spark, query, self._relations)
+            case CallFunction():
+                self._call(step)
+            case Restrict(window=window, location=location):
+                self.frame = restrict(self.rows, window, location)
+            case Reshape():
+                self.frame = reshape(self.spark, self.rows, step)
+            case Arrange():
+                self.frame = arrange(self.rows, step)
+            case Normalize(table=table):
+                self.frame = normalize(self.rows, table)
+            case Validate():
+                self._judge(step)
+            case _:
+                assert_never(step)
+
+    def keep(self) -> None:
+        """Compute the rows once, though they are used several times."""
+        if self.can_observe:
+            self.frame = self.rows.persist()
+            self.sources.callback(self.frame.unpersist)
+
+    def _judge(self, step: Validate) -> None:
+        # Sail cannot count in passing; `plan` names the columns there too.
+        self.discarded = DiscardedValues(step.contract) if self.can_observe else None
+        self.frame = judge(self.rows, step.contract, as_json=step.as_json, discarded=self.discarded)
+
+    def _read(self, step: ReadRelation | ReadQuery) -> None:
+        reader = self.reader(step.connection)
+        try:
+            frame = read(step, reader, self.spark, self._new_scratch(), self.sources)
+        except QueryError as error:
+            # The user's line is where it can be mended; which database refused is said in words.
+            error.what = f"source {step.connection!r}: {error.what}"
+            error.where = self.location
+            raise
+        if isinstance(step, ReadRelation):
+            self._relations[step.known_as or step.relation] = frame
+        elif step.known_as is not None:
+            self._relations[step.known_as] = frame
+        else:
+            self.frame = frame
+
+    def _new_scratch(self) -> Path:
+        """Return a folder of its own for what one read spools."""
+        self._reads += 1
+        return self.scratch / f"read-{self._reads}"
+
+    def _call(self, step: CallFunction) -> None:
+        register_udfs(self.spark, step.udfs)
+        arguments = {each.name: self._argument(each, step) for each in step.arguments}
+        returned = call_function(step.pipeline, arguments)
+        self.frame = as_frame(self.spark, returned, self._relations, step.pipeline)
+
+    def _argument(self, argument: Argument, step: CallFunction) -> object:
+        match argument.role:
+            case Role.SPARK:
+                return self.spark
+            case Role.PIPELINE | Role.TABLE:
+                return self._relations[argument.name]
+            case Role.TARGET:
+                return str(step.pipeline.target.name)
+            case Role.SOURCE:
+                assert step.source_connection is not None
+                assert step.source is not None
+                in_source = step.source.dialect != "spark"
+                return SourceFrames(
+                    connection=step.source_connection,
+                    kind=step.source.kind,
+                    dialect=step.source.dialect if in_source else None,
+                    reader=self.reader(step.source_connection),
+                    spark=self.spark,
+                    scratch=self._new_scratch,
+                )

@@ -1,0 +1,1 @@
+"""What this machine has: cores, memory, Java, packages, and where we may keep things."""

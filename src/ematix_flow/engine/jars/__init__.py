@@ -1,0 +1,1 @@
+"""The JVM connectors: which, from where, and that they are what they say."""

@@ -1,0 +1,106 @@
+"""What a run needs from its surroundings, and what it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from ematix_flow._base.clock import Clock
+from ematix_flow.engine.batch.ports import OpenEngineLate
+from ematix_flow.observe.events import Observer
+from ematix_flow.plan.plan import Plan
+from ematix_flow.ports import Reader, Target
+from ematix_flow.record.run import Purpose, RunResult, StepRecord, Window
+from ematix_flow.write.fence import Claim
+from ematix_flow.write.staging import StagingArea
+
+
+class RunLog(Protocol):
+    """Where runs are remembered."""
+
+    def started(self, run: RunResult) -> None:
+        """Remember that a run began."""
+        ...
+
+    def step(self, run: RunResult, step: StepRecord) -> None:
+        """Remember that a step ended."""
+        ...
+
+    def ended(self, run: RunResult) -> None:
+        """Remember how a run ended."""
+        ...
+
+    def run(self, run_id: str) -> RunResult | None:
+        """Return one run."""
+        ...
+
+    def open_runs(self, pipeline: str) -> list[RunResult]:
+        """Return the runs to go on with, newest first: never ended, or landed only in part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a run is asked for beyond what its pipeline says.
+
+    :param new: Load again even if a run that died had already landed.
+    :param run_id: The id to use, so that a repeated order finds what it had done.
+    :param window: The part of the incremental column to read, instead of what is new.
+    :param moves_watermark: Whether later runs go on from where this one ends.
+    """
+
+    new: bool = False
+    purpose: Purpose = Purpose.RUN
+    run_id: str | None = None
+    window: Window | None = None
+    moves_watermark: bool = True
+    replay_of: str | None = None
+    allow_destructive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What a run needs from its surroundings.
+
+    :param holder: This project on this machine, as a lease names it.
+    :param targets: The connections that the pipeline writes to.
+    :param database_file: The file that a connection's database is, if it is one.
+    :param plan: Plans the pipeline, over a given window or over what is new; the flag says that
+        the window was loaded before.
+    :param goes_on: Whether the failure of one target leaves the others to be loaded.
+    """
+
+    state_directory: Path
+    log: RunLog
+    clock: Clock
+    observer: Observer
+    reader: Callable[[str], Reader]
+    target: Callable[[str], Target]
+    plan: Callable[[Window | None, bool], Plan]
+    staging_root: Callable[[], Path]
+    open_engine: Callable[[Plan], OpenEngineLate]
+    holder: Callable[[], str]
+    targets: tuple[str, ...]
+    database_file: Callable[[str], Path | None]
+    lease_ttl: timedelta
+    goes_on: bool = False
+
+    def staging_of(self, plan: Plan) -> StagingArea:
+        """Return where the rows of *plan* are staged."""
+        # Without an engine, there is no other that has to see this disk.
+        own = self.state_directory / "staging"
+        root = self.staging_root() if plan.path.needs_engine else own
+        return StagingArea(root / plan.pipeline)
+
+
+def claim_of(result: RunResult, context: RunContext) -> Claim:
+    """Return who asks for the leases of a run."""
+    return Claim(
+        pipeline=result.pipeline,
+        holder=context.holder(),
+        run_id=result.run_id,
+        ttl=context.lease_ttl,
+    )

@@ -1,0 +1,1 @@
+"""The warm server: a local Spark that outlives its runs."""

@@ -1,0 +1,1 @@
+"""Sessions: how one is built, sized, reached, watched and understood when it fails."""
