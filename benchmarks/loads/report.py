@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.loads import orders
 from benchmarks.loads.contestants import CONTESTANTS, MODES, Contestant, Load
+from benchmarks.loads.timing import TOO_LONG
 
 if TYPE_CHECKING:
     from benchmarks.loads.results import Results, Score
@@ -141,8 +142,13 @@ def _failures(results: Results) -> str:
     """Name the loads without a time; why is a matter for the terminal."""
     if not results.failures:
         return ""
-    names = ", ".join(f"`{place}`" for place in results.failures)
+    names = ", ".join(f"`{place}`{_too_long(why)}" for place, why in results.failures.items())
     return f"\nWithout a time, because the load failed or its rows were wrong: {names}.\n"
+
+
+def _too_long(why: str) -> str:
+    last = _last_line(why)
+    return f" ({last})" if last.startswith(TOO_LONG) else ""
 
 
 def _unmeasured(results: Results) -> str:
@@ -152,6 +158,7 @@ def _unmeasured(results: Results) -> str:
         for each in CONTESTANTS
         for load in each.loads
         if results.score(each.name, load) is None
+        and f"{each.name}:{load.target}:{load.mode}" not in results.failures
     ]
     return f"\nNot measured this time: {'; '.join(left)}.\n" if left else ""
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from benchmarks.loads.memory import PeakMemory
 
+TOO_LONG = "took longer than"
 # A load that takes longer than this has failed.
-PATIENCE = 1800.0
+PATIENCE = 900.0
 
 
 class Failed(Exception):
@@ -45,7 +46,7 @@ def timed(
         try:
             code = process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise Failed(f"took longer than {PATIENCE:.0f} s") from None
+            raise Failed(f"{TOO_LONG} {PATIENCE:.0f} s") from None
         seconds = time.perf_counter() - begin
     if code:
         raise Failed(f"ended with {code}: {log.read_text()[-1500:].strip()}")
