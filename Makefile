@@ -1,7 +1,7 @@
 # Everything a newcomer or CI runs. Needs Python 3.11 or newer and make; no root, no Java, no uv.
 .POSIX:
 .NOTPARALLEL:
-.PHONY: help env demo java check lock-check test test-fast test-lowest test-sail docs wheel bench bench-load soak lock upgrade clean
+.PHONY: help env demo java check lock-check audit test test-fast test-lowest test-sail docs wheel bench bench-load soak lock upgrade clean
 
 # The Python to build environments with; found when empty (see tools/python.sh).
 PYTHON ?=
@@ -14,6 +14,8 @@ SETUP = PYTHON='$(PYTHON)' sh tools/env.sh
 STEP = sh tools/step.sh
 BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+# What the tests have shown, for docs/conformance.md.
+PROOFS = .ematix-flow/proofs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | awk -F '	' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -40,16 +42,21 @@ check: env lock-check ## the static checks: format, lint, types, layers, pins
 lock-check: env ## do the pins satisfy pyproject.toml? (offline)
 	@$(STEP) "pins" $(BIN)/python tools/check_pins.py
 
+audit: env ## ask the public vulnerability database about every pin (needs a network that reaches it)
+	@$(BIN)/python -m venv .venv-audit && .venv-audit/bin/pip install --quiet pip-audit
+	@for pins in base spark sail duckdb mysql postgres java; do \
+		$(STEP) "audit $$pins" .venv-audit/bin/pip-audit --disable-pip --require-hashes -r requirements/$$pins.txt || exit 1; done
+
 docs: env ## write the generated pages again
 	@$(BIN)/python tools/generate_docs.py
 
 test: check wheel test-lowest test-sail ## everything CI runs; ends with the result of pytest
 	@$(SETUP) .venv build java
 	@echo "all tests, with real services: the longest step"
-	@$(PYTEST)
+	@$(PYTEST) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
 
 test-fast: env ## the unit tests: no JVM, no server
-	@$(PYTEST) -q tests/unit probe/tests
+	@$(PYTEST) -q -n auto tests/unit probe/tests
 
 test-lowest: ## the unit tests with the lowest versions that pyproject.toml allows
 	@$(SETUP) .venv-lowest build lowest -e .
@@ -60,6 +67,7 @@ test-sail: ## what must hold on every engine, on Sail: no Java, no JVM
 	@$(SETUP) .venv-sail build sail+duckdb+mysql+postgres+unit+clients -e .
 	@$(STEP) "every engine's tests, on sail" env EMATIX_FLOW_ENGINE=sail \
 		.venv-sail/bin/python -m pytest -q -p no:cacheprovider -m every_engine \
+		--proofs $(PROOFS)/sail.json \
 		tests/backends tests/e2e tests/spark/engine/test_sail.py \
 		tests/spark/test_udfs.py tests/spark/tpc
 
@@ -88,6 +96,6 @@ upgrade: ## write requirements/*.txt again, with the newest versions
 
 clean: ## remove environments, caches and build output
 	rm -rf .venv .venv-lowest .venv-sail .venv-lock .venv-tpc .venv-wheel \
-		.venv-airflow .venv-orchestrators .venv-dlt .venv-ematix-flow-1 dist .pytest_cache .mypy_cache .ruff_cache \
+		.venv-airflow .venv-audit .venv-orchestrators .venv-dlt .venv-ematix-flow-1 dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,6 @@ Names load on first use, so that importing the package costs nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace as _with
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -172,8 +171,7 @@ def _let_api_run_declarations() -> None:
 
 
 def _flow_over(project: Any, *, session: Any, directory: Any) -> Any:
-    flow = import_module("ematix_flow.api").Flow.over(project, directory)
-    return _with(flow, session=session)
+    return import_module("ematix_flow.api").Flow.over(project, directory, session=session)
 
 
 class _FrameAccess:

@@ -24,11 +24,12 @@ FlowError                     the root: what happened, where, one thing to do ne
 │   ├── JavaNotFound          no usable Java
 │   └── JarError              a connector jar is missing, corrupt or not to be had
 ├── TargetError               the target refuses the load
-│   ├── TargetBusy            another process holds the target             (retryable)
 │   ├── TargetUnreachable     nothing answers at its address             (retryable)
 │   ├── StagingLost           staged rows are gone before the commit      (retryable)
 │   └── FenceLost             another run took this pipeline over
+├── DatabaseBusy              another session holds what is needed of it     (retryable)
 ├── PipelineBusy              this pipeline is already running               (retryable)
+├── PresumedFailed            a run ended without a word: its process died   (retryable)
 └── UnexpectedError           what nobody foresaw: a bug, or a broken environment
 
 A message says what happened with the offending value, what was allowed, and
@@ -141,11 +142,6 @@ class DeclarationError(FlowError):
     exit_code = EXIT_USAGE
 
 
-def refused(what: str, hint: str | None = None) -> DeclarationError:
-    """Build the error for a value that the user's own line passes to one of our names."""
-    return DeclarationError(what, where=caller_location(), hint=hint)
-
-
 class ProjectLoadError(DeclarationError):
     """A project module does not import."""
 
@@ -169,7 +165,7 @@ class NotSupported(PlanError):
 
 
 class SourceError(FlowError):
-    """A source is missing, empty or not what it says."""
+    """A source is empty, unreadable or not what it says."""
 
 
 class SourceMissing(SourceError):
@@ -186,8 +182,25 @@ class QueryError(FlowError):
     """The pipeline's SQL is wrong."""
 
 
+class DialectError(QueryError):
+    """A part of the query has no exact equivalent where it will run."""
+
+    @classmethod
+    def about(
+        cls, fragment: str, why: str, rewrite: str, *, write: str, where: Location | str
+    ) -> DialectError:
+        """Show the fragment, why it has no equivalent, and what to write instead."""
+        return cls(
+            f"`{fragment}` cannot be translated to {write}: {why}", where=where, hint=rewrite
+        )
+
+
 class UserCodeError(FlowError):
     """The pipeline's own Python raised."""
+
+
+class RunsJob(UserCodeError):
+    """The function works while it is only looked at, so what it returns is not known."""
 
 
 class ContractError(FlowError):
@@ -220,12 +233,6 @@ class TargetError(FlowError):
     """The target refuses the load."""
 
 
-class TargetBusy(TargetError):
-    """Another process holds the target."""
-
-    retryable = True
-
-
 class TargetUnreachable(TargetError):
     """Nothing answers at the target's address."""
 
@@ -242,8 +249,20 @@ class FenceLost(TargetError):
     """Another run took this pipeline over."""
 
 
+class DatabaseBusy(FlowError):
+    """Another process or session holds what is needed of a source or target."""
+
+    retryable = True
+
+
 class PipelineBusy(FlowError):
     """This pipeline is already running."""
+
+    retryable = True
+
+
+class PresumedFailed(FlowError):
+    """A run ended without a word: its process died, and its rows have not landed."""
 
     retryable = True
 
@@ -272,3 +291,8 @@ def located(where: Location | str) -> Iterator[None]:
         if error.where is None:
             error.where = redact(str(where))
         raise
+
+
+def refused(what: str, hint: str | None = None) -> DeclarationError:
+    """Build the error for a value that the user's own line passes to one of our names."""
+    return DeclarationError(what, where=caller_location(), hint=hint)

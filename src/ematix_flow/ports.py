@@ -16,6 +16,7 @@ from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.spec.types import DataType
+from ematix_flow.spec.window import Ends
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, RecordBatchReader
@@ -72,7 +73,7 @@ class LedgerEntry:
     run_id: str
     committed_at: str
     rows: RowCounts
-    window: tuple[str | None, str | None] = (None, None)
+    window: Ends = (None, None)
     watermark: str | None = None
 
 
@@ -199,6 +200,17 @@ class BrokenRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StagedFiles:
+    """Rows in Parquet files.
+
+    :param rows: All of them, those included that are still to be set aside.
+    """
+
+    files: tuple[Path, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StagedTable:
     """Rows in a table of the target, put there by tasks.
 
@@ -206,6 +218,7 @@ class StagedTable:
     left its rows twice, so only those of *tasks*, whose attempts won, count.
 
     :param tasks: None where there was one sender, which was not tried again.
+    :param rows: All of them, those included that are still to be set aside.
     :param broken: How many rows stop the load; these and those set aside are not in the table.
     :param samples: Some of them.
     :param aside: Files with the rows that are to be set aside.
@@ -213,6 +226,7 @@ class StagedTable:
 
     name: str
     tasks: tuple[str, ...] | None
+    rows: int
     broken: int = 0
     samples: tuple[BrokenRow, ...] = ()
     aside: tuple[Path, ...] = ()
@@ -237,19 +251,15 @@ class StagedQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StagedRows:
-    """Rows that are in staging and not yet in the target: in files, or in a table of it.
+class StagedBatches:
+    """Rows on their way from the source: they pass once, and nobody has counted them."""
 
-    :param rows: All of them, those included that are still to be set aside.
-    :param batches: Rows on their way from the source; they pass once, and nobody has counted them.
-    :param query: What gives the rows, where there is nothing to stage; nobody has counted them.
-    """
+    batches: RecordBatchReader
 
-    rows: int
-    files: tuple[Path, ...] = ()
-    batches: RecordBatchReader | None = None
-    table: StagedTable | None = None
-    query: StagedQuery | None = None
+
+# What a job has staged and counted; and whatever a session of the target can show.
+CountedRows = StagedFiles | StagedTable
+StagedRows = CountedRows | StagedBatches | StagedQuery
 
 
 class RowLoader(Protocol):
@@ -296,7 +306,7 @@ class PassesRows(StagingTable, Protocol):
         """Tell whether it can, from this reader's server."""
         ...
 
-    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedRows:
+    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedTable:
         """Run *query* there and fill the table with its rows.
 
         :param tell: Told how many bytes have passed.
@@ -305,10 +315,13 @@ class PassesRows(StagingTable, Protocol):
 
 
 class TargetSession(Protocol):
-    """An open target. Everything between `begin` and `commit` lands together or not at all."""
+    """An open target. Everything in a `transaction` lands together or not at all."""
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
-        """Return the table's columns, or None where it does not exist."""
+        """Return the table's columns, or None where it does not exist.
+
+        TargetError where it cannot be loaded safely: MySQL has tables without transactions.
+        """
         ...
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
@@ -370,7 +383,7 @@ class Backend(Protocol):
         ...
 
     def reader(self, connection: object) -> Reader:
-        """Return a reader over *connection* (its model in `connections/model.py`)."""
+        """Return a reader over *connection* (its model in `connections/model/`)."""
         ...
 
     def target(self, connection: object) -> Target:

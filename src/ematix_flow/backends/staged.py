@@ -7,18 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.ports import StagedRows
+from ematix_flow._base.hidden_failure import HiddenFailure
+from ematix_flow.backends.batch import BATCH_ROWS
+from ematix_flow.ports import StagedBatches, StagedFiles
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, RecordBatchReader, Schema
 
-_BATCH_ROWS = 50_000
 
-
-def staged_batches(staged: StagedRows, names: Sequence[str]) -> Iterator[RecordBatch]:
+def staged_batches(
+    staged: StagedFiles | StagedBatches, names: Sequence[str]
+) -> Iterator[RecordBatch]:
     """Give the columns *names* of the rows, a batch at a time: from files, or as they arrive."""
     wanted = list(names)
-    arriving = _in_files(staged.files, wanted) if staged.batches is None else staged.batches
+    match staged:
+        case StagedFiles():
+            arriving = _in_files(staged.files, wanted)
+        case StagedBatches():
+            arriving = iter(staged.batches)
     for batch in arriving:
         if batch.num_rows:
             yield batch.select(wanted)
@@ -30,7 +36,7 @@ def _in_files(files: Sequence[Path], names: list[str]) -> Iterator[RecordBatch]:
     for file in files:
         # 96-bit timestamps reach further than nanoseconds can count.
         opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-        yield from opened.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+        yield from opened.iter_batches(batch_size=BATCH_ROWS, columns=names)
 
 
 @contextmanager
@@ -41,21 +47,6 @@ def streamed(batches: Iterator[RecordBatch], schema: Schema) -> Iterator[RecordB
     """
     import pyarrow as pa
 
-    failure: BaseException | None = None
-
-    def given() -> Iterator[RecordBatch]:
-        nonlocal failure
-        try:
-            yield from batches
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            failure = error
-            raise
-
-    try:
-        yield pa.RecordBatchReader.from_batches(schema, given())
-    except Exception:
-        if failure is not None:
-            raise failure from None
-        raise
+    hidden = HiddenFailure()
+    with hidden.revealed():
+        yield pa.RecordBatchReader.from_batches(schema, hidden.given(batches))

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ematix_flow._base.suggest import did_you_mean
 from ematix_flow.errors import SourceMissing
+from ematix_flow.spec.table import TableName
 
 _SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTable:
+    """A table or view that a query can read.
+
+    :param size_bytes: None where the database does not tell: of a view, say.
+    """
+
+    name: TableName
+    size_bytes: int | None = None
 
 
 def missing_table(relation: str, place: str, known: Sequence[str]) -> SourceMissing:

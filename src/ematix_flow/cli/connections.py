@@ -9,17 +9,15 @@ from pathlib import Path
 import click
 
 from ematix_flow._base.files import PRIVATE_FILE, private_directory
+from ematix_flow.cli.checks import check_lines, exit_code
 from ematix_flow.cli.options import Context, shared_options
 from ematix_flow.connections.check import Probe, check_connection
 from ematix_flow.connections.edit import TomlFile
-from ematix_flow.connections.home import HOME_FILE
+from ematix_flow.connections.home import HOME_FILE, home_of
 from ematix_flow.connections.load import Connections
 from ematix_flow.connections.model import Connection
 from ematix_flow.declare.config import load_config
-from ematix_flow.errors import EXIT_CHECKS, FlowError
-from ematix_flow.observe.check import Check, Health
-
-_SIGN = {Health.OK: "ok", Health.NOTE: "--", Health.PROBLEM: "!!"}
+from ematix_flow.errors import FlowError
 
 
 @click.group()
@@ -80,12 +78,10 @@ def check(context: Context, names: tuple[str, ...]) -> int:
     for name in names:
         known[name]  # an unknown name is a mistake of the call, not a failed check
     checks = [check_connection(name, known, _probes()) for name in names or known.names()]
-    width = max((len(each.name) for each in checks), default=0)
     context.output.emit(
-        {"checks": [each.to_json() for each in checks]},
-        "\n".join(_line(each, width) for each in checks) or "No connections.",
+        {"checks": [each.to_json() for each in checks]}, check_lines(checks) or "No connections."
     )
-    return EXIT_CHECKS if any(each.health is Health.PROBLEM for each in checks) else 0
+    return exit_code(checks)
 
 
 def _probes() -> dict[str, Probe]:
@@ -99,11 +95,6 @@ def _probes() -> dict[str, Probe]:
         return opened
 
     return {kind: probe(backend) for kind, backend in backends().items()}
-
-
-def _line(check: Check, width: int) -> str:
-    line = f"{_SIGN[check.health]}  {check.name:<{width}}  {check.finding}"
-    return f"{line}\n    {'':<{width}}  Hint: {check.hint}" if check.hint else line
 
 
 @connections.command("set")
@@ -142,7 +133,6 @@ def _counts_first(context: Context, name: str, file: Path) -> str | None:
 
 
 def _home_file() -> TomlFile:
-    home = Path(os.environ["HOME"]) if "HOME" in os.environ else Path.home()
-    path = home / HOME_FILE
+    path = home_of(os.environ) / HOME_FILE
     private_directory(path.parent)
     return TomlFile(path=path, mode=PRIVATE_FILE, private=True)

@@ -21,19 +21,8 @@ _PRODUCTS = (
 _NAMES = (
     *("Ada", "Alan", "Grace", "Katherine", "Noor", "Kurt", "Emmy", "Srinivasa", "Sofia", "Carl"),
     *("Maryam", "Leonhard", "Hedy", "Claude", "Radia", "Donald", "Barbara", "Niklaus", "Frances"),
-    *(
-        "Dennis",
-        "Karen",
-        "John",
-        "Margaret",
-        "Ken",
-        "Shafi",
-        "Tony",
-        "Anita",
-        "Linus",
-        "Lise",
-        "Max",
-    ),
+    *("Dennis", "Karen", "John", "Margaret", "Ken", "Shafi", "Tony", "Anita", "Linus", "Lise"),
+    "Max",
 )
 _CITIES = ("Lisbon", "Lyon", "Kyoto", "Recife", "Accra", "Quebec", None)
 # Where those live whose story the demo tells.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ematix_flow.cli.checks import check_lines, exit_code
 from ematix_flow.cli.options import Context, shared_options
-from ematix_flow.errors import EXIT_CHECKS
-from ematix_flow.observe.check import Check, Health
-
-_SIGN = {Health.OK: "ok", Health.NOTE: "--", Health.PROBLEM: "!!"}
 
 
 @click.command()
@@ -20,15 +17,9 @@ def doctor(context: Context) -> int:
     looks at those.
     """
     checks = context.flow().doctor()
-    healthy = all(check.health is not Health.PROBLEM for check in checks)
-    width = max(len(check.name) for check in checks)
+    code = exit_code(checks)
     context.output.emit(
-        {"healthy": healthy, "checks": [check.to_json() for check in checks]},
-        "\n".join(_line(check, width) for check in checks),
+        {"healthy": code == 0, "checks": [check.to_json() for check in checks]},
+        check_lines(checks),
     )
-    return 0 if healthy else EXIT_CHECKS
-
-
-def _line(check: Check, width: int) -> str:
-    line = f"{_SIGN[check.health]}  {check.name:<{width}}  {check.finding}"
-    return f"{line}\n    {'':<{width}}  Hint: {check.hint}" if check.hint else line
+    return code

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ematix_flow.cli.explanations import full_text
+from ematix_flow.cli.explanations import explanation_json, full_text
 from ematix_flow.cli.options import Context, shared_options
-from ematix_flow.plan.show import plan_json
 
 
 @click.command()
@@ -20,9 +19,4 @@ def explain(context: Context, name: str) -> None:
       flow explain load_orders
     """
     told = context.flow().explain(name)
-    data = {
-        "plan": plan_json(told.plan),
-        "engine": told.engine.to_json(),
-        "settings": told.sizing.to_json(),
-    }
-    context.output.emit(data, full_text(told))
+    context.output.emit({"plan": explanation_json(told)}, full_text(told))

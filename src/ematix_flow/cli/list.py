@@ -16,10 +16,15 @@ def list_pipelines(context: Context) -> None:
     data = [
         {
             "name": each.name,
-            "mode": each.mode.value,
             "source_connection": each.source_connection,
-            "target_connection": each.target.connection,
-            "target": str(each.target.name),
+            "targets": [
+                {
+                    "connection": one.connection,
+                    "table": str(one.name),
+                    "mode": one.write.mode.value,
+                }
+                for one in each.targets
+            ],
             "depends_on": [edge.upstream for edge in flow.after(each.name)],
             "tags": list(each.tags),
             "location": str(each.location),
@@ -30,7 +35,7 @@ def list_pipelines(context: Context) -> None:
     rows = [
         [
             each.name,
-            each.mode.value,
+            ", ".join(dict.fromkeys(one.write.mode.value for one in each.targets)),
             each.source_connection or "",
             ", ".join(f"{one.connection}.{one.name}" for one in each.targets),
             ", ".join(edge.upstream for edge in flow.after(each.name)),

@@ -19,6 +19,12 @@ from ematix_flow.observe.events import Observer, ignore
 if TYPE_CHECKING:
     from ematix_flow.api import Flow
 
+ALLOW_DESTRUCTIVE = click.option(
+    "--allow-destructive",
+    is_flag=True,
+    help="Accept changes of the target that lose values (see flow plan).",
+)
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

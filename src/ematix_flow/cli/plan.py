@@ -46,7 +46,7 @@ def plan(
     # All of them are told; the last one also decides about the exit code.
     for each in wrong[:-1]:
         context.output.error(each.error)
-    for last in wrong[-1:]:
-        raise last.error
+    if wrong:
+        raise wrong[-1].error
     for planned in plans:
         require_consent(planned.plan, allow_destructive=allow_destructive)

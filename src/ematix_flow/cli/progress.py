@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ematix_flow._base.clock import SystemClock
 from ematix_flow._base.redact import redact
@@ -25,6 +25,9 @@ from ematix_flow.observe.events import (
     TasksProgressed,
     ignore,
 )
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 # A log is read later: progress is told when it moved, and no more often than this.
 _SECONDS_BETWEEN_LINES = 10.0
@@ -59,7 +62,6 @@ def _terminal() -> Iterator[Observer]:
         BarColumn,
         Progress,
         SpinnerColumn,
-        TaskID,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -73,34 +75,47 @@ def _terminal() -> Iterator[Observer]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    lock = threading.Lock()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        current: TaskID | None = None
+        yield TerminalLine(progress)
 
-        def observe(event: Event) -> None:
-            nonlocal current
-            with lock:
-                match event:
-                    case StepStarted(pipeline=pipeline, step=step):
-                        if current is not None:
-                            progress.remove_task(current)
-                        current = progress.add_task(f"{pipeline}: {step}", total=None, note="")
-                    case TasksProgressed(done=done, total=total) if current is not None:
-                        note = _amount(event)
-                        progress.update(current, completed=done, total=total, note=note)
-                    case BytesCarried() if current is not None:
-                        progress.update(current, note=_amount(event))
-                    case StepEnded() | RunStarted():
-                        pass
-                    case RunEnded() if current is not None:
-                        progress.remove_task(current)
-                        current = None
-                    case Noticed(text=text):
-                        progress.console.print(f"note: {redact(text)}", markup=False)
-                    case _:
-                        pass
 
-        yield observe
+class TerminalLine:
+    """One line of a terminal that moves with the step at work; notes stay above it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._step: TaskID | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Show *event*, or that what it ended is over."""
+        with self._lock:
+            match event:
+                case StepStarted(pipeline=pipeline, step=step):
+                    self._clear()
+                    title = f"{pipeline}: {step}"
+                    self._step = self._progress.add_task(title, total=None, note="")
+                case TasksProgressed(done=done, total=total):
+                    self._move(event, done, total)
+                case BytesCarried():
+                    self._move(event)
+                case Noticed(text=text):
+                    self._progress.console.print(f"note: {redact(text)}", markup=False)
+                case RunEnded():
+                    self._clear()
+                case RunStarted() | StepEnded():
+                    pass
+                case _:
+                    assert_never(event)
+
+    def _move(self, event: _Progress, done: int | None = None, total: int | None = None) -> None:
+        if self._step is not None:
+            self._progress.update(self._step, completed=done, total=total, note=_amount(event))
+
+    def _clear(self) -> None:
+        if self._step is not None:
+            self._progress.remove_task(self._step)
+            self._step = None
 
 
 class LogLines:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.cli.options import ALLOW_DESTRUCTIVE, Context, shared_options
 from ematix_flow.cli.progress import run_observer
 from ematix_flow.cli.run import run_lines
 
 
 @click.command()
 @click.argument("run_id")
-@click.option(
-    "--allow-destructive",
-    is_flag=True,
-    help="Accept changes of the target that lose values (see flow plan).",
-)
+@ALLOW_DESTRUCTIVE
 @shared_options
 def replay(context: Context, run_id: str, *, allow_destructive: bool) -> None:
     """Load what the run RUN_ID had loaded again, as another run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ematix_flow.cli.counts import counted, target_lines
-from ematix_flow.cli.options import Context, shared_options
+from ematix_flow.cli.options import ALLOW_DESTRUCTIVE, Context, shared_options
 from ematix_flow.cli.progress import run_observer
 from ematix_flow.errors import UsageError
 from ematix_flow.record.run import RunResult
@@ -19,11 +19,7 @@ from ematix_flow.record.run import RunResult
     is_flag=True,
     help="Load again even if an interrupted run had already landed.",
 )
-@click.option(
-    "--allow-destructive",
-    is_flag=True,
-    help="Accept changes of the target that lose values (see flow plan).",
-)
+@ALLOW_DESTRUCTIVE
 @shared_options
 def run(
     context: Context,

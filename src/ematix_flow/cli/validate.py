@@ -11,7 +11,7 @@ from ematix_flow.errors import EXIT_CHECKS
 @click.command()
 @click.argument("names", nargs=-1)
 @shared_options
-def validate(context: Context, names: tuple[str, ...]) -> None:
+def validate(context: Context, names: tuple[str, ...]) -> int:
     """Plan NAMES (default: all) and have each source analyse its query. Reads no row.
 
     A database is asked to explain the query; queries over files and functions that work on
@@ -28,5 +28,4 @@ def validate(context: Context, names: tuple[str, ...]) -> None:
     context.output.emit(
         {"validations": [each.to_json() for each in results]}, "\n".join(lines) or "No pipelines."
     )
-    if any(each.error is not None for each in results):
-        raise SystemExit(EXIT_CHECKS)
+    return EXIT_CHECKS if any(each.error is not None for each in results) else 0

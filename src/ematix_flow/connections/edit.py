@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.files import write_whole
-from ematix_flow.connections.environment import in_variables
 from ematix_flow.connections.inline import InlineCredentialWarning, inline_secrets
 from ematix_flow.connections.model import KINDS, Connection, properties_of
 from ematix_flow.connections.model.settings import Settings
 from ematix_flow.connections.model.values import from_text
 from ematix_flow.connections.toml_text import with_values
+from ematix_flow.connections.variables import in_variables
 from ematix_flow.errors import ConfigError, UsageError
 
 

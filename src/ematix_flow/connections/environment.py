@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from ematix_flow.connections.model import KINDS, property_names
 from ematix_flow.connections.model.property import properties_of
 from ematix_flow.connections.model.values import from_text
 from ematix_flow.connections.reference import has_reference
+from ematix_flow.connections.variables import in_variables
 from ematix_flow.errors import ConfigError
 
 PREFIX = "EMATIX_FLOW_"
@@ -112,11 +112,6 @@ class EnvironmentConnections:
     @staticmethod
     def _pattern(kind: str, name: str) -> str:
         return f"{_head(kind)}{in_variables(name)}_*"
-
-
-def in_variables(name: str) -> str:
-    """Return how variables spell a connection's name."""
-    return re.sub(r"\W", "_", name).upper()
 
 
 def _head(kind: str) -> str:

@@ -50,5 +50,7 @@ def use_frame_access(access: FrameAccess) -> None:
 def frame_access() -> FrameAccess:
     """Return who moves the frames."""
     if not _access:
-        raise UsageError("nobody moves frames here", hint="import from ematix_flow itself")
+        raise UsageError(
+            "no engine is attached", hint="import from ematix_flow, not from its submodules"
+        )
     return _access[0]

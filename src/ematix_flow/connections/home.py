@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ematix_flow.errors import ConfigError
+from ematix_flow.connections.toml_file import read_toml
 
 HOME_FILE = Path(".ematix-flow") / "connections.toml"
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Return the home folder of the user whose environment this is."""
+    return Path(environ["HOME"]) if "HOME" in environ else Path.home()
 
 
 def home_connections(home: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -17,11 +21,6 @@ def home_connections(home: Path) -> Mapping[str, Mapping[str, Any]]:
     file = home / HOME_FILE
     if not file.is_file():
         return {}
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not valid TOML: {error}", where=str(file)) from error
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", where=str(file)) from error
+    content = read_toml(file, 'kind = "postgres"')
     found = content.get("connections", content)
     return found if isinstance(found, dict) else {}

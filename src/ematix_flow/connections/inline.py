@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow._base.redact import looks_secret, spells_secret
 from ematix_flow.connections.reference import is_spelt_out
+from ematix_flow.connections.variables import in_variables
 
 if TYPE_CHECKING:
     from ematix_flow.connections.model.property import Property
@@ -51,7 +51,7 @@ def warn_inline(name: str, values: Iterable[tuple[Property, Any]], origin: str) 
     if os.environ.get(ALLOW) in ("1", "true"):
         return
     for secret in inline_secrets(values):
-        variable = re.sub(r"\W+", "_", f"{name or 'connection'}_{secret}").upper()
+        variable = in_variables(f"{name or 'connection'}_{secret}")
         warnings.warn_explicit(
             f"connection {name!r}: {secret} is written out in {origin or 'code'}; "
             f'write {secret} = "${{{variable}}}" and set that variable, or name a secret store: '

@@ -9,18 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ematix_flow.connections.environment import (
-    DSN,
-    PREFIX,
-    EnvironmentConnections,
-    Found,
-    in_variables,
-)
+from ematix_flow.connections.environment import DSN, PREFIX, EnvironmentConnections, Found
 from ematix_flow.connections.home import HOME_FILE, home_connections
 from ematix_flow.connections.inline import ENVIRONMENT
 from ematix_flow.connections.model import Connection
 from ematix_flow.connections.resolvers.port import Secret
 from ematix_flow.connections.secrets import SecretResolver
+from ematix_flow.connections.variables import in_variables
 from ematix_flow.errors import ConfigError, DeclarationError, FlowError, UnknownName
 
 

@@ -1,4 +1,9 @@
-"""Reaching what a connection names by plain means, where no backend can: TCP, HTTP, stat."""
+"""Reaching what a connection names by plain means, where no backend can: TCP, HTTP, stat.
+
+An exception to the rule that only `backends/impl/` opens connections: the kinds that are looked at
+here have no backend, or none that can be asked without a table. No data is read. A schema registry
+is asked with its login, since without one it would only say that it wants one.
+"""
 
 from __future__ import annotations
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError, refused
+from ematix_flow.spec.types import MOST_DIGITS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The digits an engine's decimal can have.
-_MOST_DIGITS = 38
 _FRAMES = {
     "pyspark": ("DataFrame",),
     "pandas": ("DataFrame",),
@@ -120,7 +119,7 @@ def carried_type(kind: pa.DataType) -> pa.DataType | None:
     if is_.is_timestamp(kind):
         return pa.timestamp("us", tz="UTC" if kind.tz else None)
     if is_.is_decimal(kind):
-        fits = 0 <= kind.scale <= kind.precision <= _MOST_DIGITS
+        fits = 0 <= kind.scale <= kind.precision <= MOST_DIGITS
         return pa.decimal128(kind.precision, kind.scale) if fits else None
     if is_.is_dictionary(kind):
         return carried_type(kind.value_type)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from ematix_flow._base.redact import looks_secret, register_secret
 from ematix_flow._base.suggest import did_you_mean
+from ematix_flow.connections.toml_file import read_toml
 from ematix_flow.errors import ConfigError
 
 FILE_NAMES = ("ematix-flow.toml", ".ematix-flow.toml")
@@ -61,12 +61,7 @@ def load_config(directory: Path) -> ProjectConfig:
     file = next((directory / name for name in FILE_NAMES if (directory / name).is_file()), None)
     if file is None:
         return ProjectConfig(directory=directory)
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not valid TOML: {error}", where=str(file)) from error
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", where=str(file)) from error
+    content = read_toml(file, 'engine = "local"')
     for key, value in content.items():
         _check(key, value, file)
     for name, keywords in content.get("pipelines", {}).items():

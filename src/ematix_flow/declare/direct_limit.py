@@ -11,16 +11,16 @@ from ematix_flow._base.sizes import bytes_of
 from ematix_flow.declare.config import ProjectConfig
 from ematix_flow.errors import ConfigError
 
-VARIABLE = "EMATIX_FLOW_DIRECT_UP_TO"
+DIRECT_LIMIT_VARIABLE = "EMATIX_FLOW_DIRECT_UP_TO"
 DEFAULT = "8 GB"
 
 
 def direct_limit(config: ProjectConfig, environ: Mapping[str, str]) -> int:
     """Return the limit in bytes."""
-    text = environ.get(VARIABLE) or config.direct_up_to or DEFAULT
+    text = environ.get(DIRECT_LIMIT_VARIABLE) or config.direct_up_to or DEFAULT
     found = bytes_of(text)
     if found is None:
-        where = VARIABLE if environ.get(VARIABLE) else config.origin
+        where = DIRECT_LIMIT_VARIABLE if environ.get(DIRECT_LIMIT_VARIABLE) else config.origin
         raise ConfigError(
             f"direct_up_to takes an amount of data, not {text!r}",
             where=where,

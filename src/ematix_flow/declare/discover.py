@@ -97,11 +97,15 @@ def _belongs(file: Path, directory: Path) -> bool:
 
 def _import(name: str, directory: Path) -> None:
     path = Path(name)
-    if path.suffix == ".py":
-        name = path.stem
-        directory = (directory / path.parent).absolute()
-        if path.parent != Path():
-            sys.path.insert(0, str(directory))
+    if path.suffix != ".py":
+        _import_module(name, directory)
+        return
+    folder = (directory / path.parent).absolute()
+    with _importable(folder):
+        _import_module(path.stem, folder)
+
+
+def _import_module(name: str, directory: Path) -> None:
     file = _file_of(name, directory)
     if file is not None:
         _refuse_names_of_others(name, file)
@@ -187,7 +191,7 @@ def _users_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
         frame
         for frame in traceback.extract_tb(trace)
         if not frame.filename.startswith((ours, "<frozen"))
-        and f"{Path(importlib.__file__).parent}" not in frame.filename
+        and str(Path(importlib.__file__).parent) not in frame.filename
     ]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from ematix_flow.declare.runner import runner_of
 
 if TYPE_CHECKING:
+    from ematix_flow.api.explanation import Explanation
     from ematix_flow.declare.project import Project
+    from ematix_flow.engine.runs.backfill import BackfillResult
+    from ematix_flow.engine.runs.preview import Preview
     from ematix_flow.plan.plan import Plan
     from ematix_flow.record.run import RunResult
     from ematix_flow.spec.pipeline import Pipeline
@@ -44,7 +47,7 @@ class DeclaredPipeline(Generic[P, R]):
         """Return what a run would do. Writes nothing, starts no Spark."""
         return runner_of(self._project).plan(self.name)
 
-    def explain(self) -> Any:
+    def explain(self) -> Explanation:
         """Return the plan together with the engine and its settings."""
         return runner_of(self._project).explain(self.name)
 
@@ -55,7 +58,7 @@ class DeclaredPipeline(Generic[P, R]):
         """
         return runner_of(self._project).run(self.name, new=new)
 
-    def preview(self, rows: int = 20) -> Any:
+    def preview(self, rows: int = 20) -> Preview:
         """Return the first rows as they would reach the target, and what is wrong with them.
 
         Writes nothing.
@@ -74,7 +77,7 @@ class DeclaredPipeline(Generic[P, R]):
         chunk: object = None,
         keep_going: bool = False,
         new: bool = False,
-    ) -> Any:
+    ) -> BackfillResult:
         """Load the rows from *start* to before *end* of the incremental column again.
 
         The same call again goes on where it stopped. The first failure is raised.

@@ -87,7 +87,7 @@ class PipelineKeywords(WriteKeywords, total=False):
     tags: Names
 
 
-Check = Callable[[Any], Any]
+Checker = Callable[[Any], Any]
 
 
 def _targets(value: object) -> tuple[TargetSpec, ...]:
@@ -101,7 +101,7 @@ def _anything(value: object) -> object:
     return value
 
 
-_WRITE_CHECKS: dict[str, Check] = {
+_WRITE_CHECKS: dict[str, Checker] = {
     "mode": values.choice(Mode),
     "keys": values.names,
     "column_map": values.column_map,
@@ -120,7 +120,7 @@ _WRITE_CHECKS: dict[str, Check] = {
     "strict_schema": values.flag,
     "partition_by": values.names,
 }
-_PIPELINE_CHECKS: dict[str, Check] = {
+_PIPELINE_CHECKS: dict[str, Checker] = {
     "target": _anything,  # a class or a name: the project's tables decide
     "targets": _targets,
     "name": values.declared_name,
@@ -170,7 +170,7 @@ def is_write_keyword(keyword: str) -> bool:
 
 
 def _checked(
-    keywords: Mapping[str, object], checks: Mapping[str, Check], what: str, where: Location | str
+    keywords: Mapping[str, object], checks: Mapping[str, Checker], what: str, where: Location | str
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for keyword, value in keywords.items():

@@ -43,11 +43,7 @@ R = TypeVar("R")
 def pipeline(
     *bare: Never, **keywords: Unpack[PipelineKeywords]
 ) -> Callable[[Callable[P, R]], DeclaredPipeline[P, R]]:
-    """Declare a pipeline: the function says what to read, the keywords where and how to write.
-
-    The keywords are listed in docs/pipelines.md; `[pipelines.<name>]` in the project's TOML may
-    set or override any of them.
-    """
+    """Declare a pipeline, as `PipelineDecorator` tells users."""
     location = caller_location()
     if bare:
         raise DeclarationError(
@@ -252,7 +248,8 @@ def _timing(values: dict[str, Any], where: Location | str) -> Timing:
         unknown = min(extra)
         raise DeclarationError(
             f"upstream_freshness names {unknown!r}, which is not in depends_on"
-            + did_you_mean(unknown, timing.depends_on),
+            + did_you_mean(unknown, timing.depends_on)
+            + f" (known: {', '.join(timing.depends_on)})",
             where=where,
         )
     return timing

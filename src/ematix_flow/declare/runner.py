@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ematix_flow.errors import UsageError
 
 if TYPE_CHECKING:
+    from ematix_flow.api.explanation import Explanation
     from ematix_flow.declare.project import Project
+    from ematix_flow.engine.runs.backfill import BackfillResult
+    from ematix_flow.engine.runs.preview import Preview
     from ematix_flow.plan.plan import Plan
     from ematix_flow.ports import ActualColumn
     from ematix_flow.record.run import RunResult
@@ -27,7 +30,7 @@ class Runner(Protocol):
         """Return what a run would do."""
         ...
 
-    def explain(self, name: str) -> Any:
+    def explain(self, name: str) -> Explanation:
         """Return the plan together with the engine and its settings."""
         ...
 
@@ -35,7 +38,7 @@ class Runner(Protocol):
         """Run one pipeline once."""
         ...
 
-    def preview(self, name: str, rows: int = 20) -> Any:
+    def preview(self, name: str, rows: int = 20) -> Preview:
         """Return the first rows as they would reach the target."""
         ...
 
@@ -52,7 +55,7 @@ class Runner(Protocol):
         chunk: object = None,
         keep_going: bool = False,
         new: bool = False,
-    ) -> Any:
+    ) -> BackfillResult:
         """Load a part of the past again."""
         ...
 
@@ -97,5 +100,7 @@ def runner_of(
 ) -> Runner:
     """Return who runs what *project* declares."""
     if not _factory:
-        raise UsageError("nobody runs this project", hint="import from ematix_flow itself")
+        raise UsageError(
+            "no engine is attached", hint="import from ematix_flow, not from its submodules"
+        )
     return _factory[0](project, session=session, directory=directory)

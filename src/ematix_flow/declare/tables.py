@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, Unpack, overload
 
 from ematix_flow._base.location import Location, caller_location
 from ematix_flow._base.suggest import did_you_mean, nearest
@@ -25,42 +25,27 @@ _PROJECT = "__ematix_project__"
 DriftName = Literal["error", "warn", "evolve", "discard_value", "discard_row"]
 
 
+class TableKeywords(TypedDict, total=False):
+    """Everything `ematix.table` takes."""
+
+    name: str | None
+    schema: str | None
+    merge_keys: Sequence[str]
+    unique_constraints: Sequence[Sequence[str]]
+    partition_columns: Sequence[str]
+
+
 @overload
 def table(cls: Class, /) -> Class: ...
 @overload
-def table(
-    *,
-    name: str | None = None,
-    schema: str | None = None,
-    merge_keys: Sequence[str] = (),
-    unique_constraints: Sequence[Sequence[str]] = (),
-    partition_columns: Sequence[str] = (),
-) -> Callable[[Class], Class]: ...
-def table(
-    cls: type | None = None,
-    /,
-    *,
-    name: str | None = None,
-    schema: str | None = None,
-    merge_keys: Sequence[str] = (),
-    unique_constraints: Sequence[Sequence[str]] = (),
-    partition_columns: Sequence[str] = (),
-    **unknown: object,
-) -> Any:
+def table(**keywords: Unpack[TableKeywords]) -> Callable[[Class], Class]: ...
+def table(cls: type | None = None, /, **keywords: Any) -> Any:
     """Declare a table: annotations are its columns, the name is the class's in snake_case."""
     location = caller_location()
-    _refuse_unknown(unknown, location)
+    _refuse_unknown(keywords, location)
 
     def declare(cls: Class) -> Class:
-        return _declare(
-            cls,
-            location,
-            name=name,
-            schema=schema,
-            merge_keys=merge_keys,
-            unique_constraints=unique_constraints,
-            partition_columns=partition_columns,
-        )
+        return _declare(cls, location, **keywords)
 
     return declare if cls is None else declare(cls)
 
@@ -113,34 +98,25 @@ def table_name(text: str, location: Location | str) -> TableName:
     return TableName(name=_not_reserved(name, location), schema=schema or None)
 
 
-def _declare(
-    cls: Class,
-    location: Location,
-    *,
-    name: str | None,
-    schema: str | None,
-    merge_keys: Sequence[str],
-    unique_constraints: Sequence[Sequence[str]],
-    partition_columns: Sequence[str],
-) -> Class:
-    given: tuple[tuple[str, object], ...] = (("name", name), ("schema", schema))
-    for keyword, value in given:
-        if value is not None and (not isinstance(value, str) or not value):
-            raise DeclarationError(f"{keyword} takes a name, not {value!r}", where=location)
+def _declare(cls: Class, location: Location, **keywords: Unpack[TableKeywords]) -> Class:
+    name = _optional_name("name", keywords.get("name"), location)
+    schema = _optional_name("schema", keywords.get("schema"), location)
     columns = columns_of(cls, location)
     known = [column.name for column in columns]
-    uniques = _tuple("unique_constraints", unique_constraints, location)
+
+    def named(keyword: str, value: object) -> tuple[str, ...]:
+        return _columns(keyword, value, known, cls, location)
+
+    uniques = _tuple("unique_constraints", keywords.get("unique_constraints", ()), location)
     spec = Table(
         name=TableName(
             name=_not_reserved(name or snake_case(cls.__name__), location), schema=schema
         ),
         columns=columns,
         location=location,
-        merge_keys=_columns("merge_keys", merge_keys, known, cls, location),
-        unique_constraints=tuple(
-            _columns("unique_constraints", each, known, cls, location) for each in uniques
-        ),
-        partition_columns=_columns("partition_columns", partition_columns, known, cls, location),
+        merge_keys=named("merge_keys", keywords.get("merge_keys", ())),
+        unique_constraints=tuple(named("unique_constraints", each) for each in uniques),
+        partition_columns=named("partition_columns", keywords.get("partition_columns", ())),
     )
     project = active_project()
     project.add_table(spec)
@@ -167,6 +143,12 @@ def _ensure(
     return runner_of(getattr(cls, _PROJECT)).ensure(spec, name, policy)
 
 
+def _optional_name(keyword: str, value: object, location: Location) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise DeclarationError(f"{keyword} takes a name, not {value!r}", where=location)
+
+
 def _tuple(keyword: str, value: object, location: Location) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise DeclarationError(f"{keyword} takes a list, not {value!r}", where=location)
@@ -188,8 +170,8 @@ def _columns(
     return tuple(listed)
 
 
-_KEYWORDS = ("name", "schema", "merge_keys", "unique_constraints", "partition_columns")
-_ATTRIBUTES = tuple(each for each in ManagedTable.__annotations__)
+_KEYWORDS = tuple(TableKeywords.__annotations__)
+_ATTRIBUTES = tuple(ManagedTable.__annotations__)
 
 
 class _AnyClass:
@@ -198,11 +180,11 @@ class _AnyClass:
     column: int
 
 
-def _refuse_unknown(unknown: dict[str, object], location: Location) -> None:
-    for keyword in unknown:
+def _refuse_unknown(keywords: Mapping[str, object], location: Location) -> None:
+    if unknown := next((each for each in keywords if each not in _KEYWORDS), None):
         raise DeclarationError(
-            f"a table has no keyword {keyword!r}"
-            + did_you_mean(keyword, _KEYWORDS)
+            f"a table has no keyword {unknown!r}"
+            + did_you_mean(unknown, _KEYWORDS)
             + f" (known: {', '.join(_KEYWORDS)})",
             where=location,
         )
@@ -226,5 +208,6 @@ def _not_reserved(name: str, location: Location | str) -> str:
             f"{name!r} cannot name a table: names that begin with _flow_ are for the ledger, "
             "the fence and staging",
             where=location,
+            hint="choose another name",
         )
     return name

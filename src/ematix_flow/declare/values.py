@@ -27,6 +27,8 @@ from ematix_flow.spec.transform import (
     TransformStep,
 )
 
+_CONDITION = "an SQL condition such as \"op = 'd'\""
+
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
@@ -94,7 +96,7 @@ def lookback(value: object) -> timedelta | int:
 def condition(value: object) -> str:
     """Check an SQL condition: that it parses; what it means is checked where it runs."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"takes an SQL condition, e.g. \"op = 'd'\", not {value!r}")
+        raise ValueError(f"takes {_CONDITION}, not {value!r}")
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -105,10 +107,10 @@ def condition(value: object) -> str:
         [place, *_] = getattr(error, "errors", None) or [{}]
         at = place.get("highlight")
         told = f" (something is missing or too much at {at!r})" if at else ""
-        raise ValueError(f"is no SQL condition: {value!r}{told}") from None
+        raise ValueError(f"takes {_CONDITION}, not {value!r}{told}") from None
     clauses = [{key for key, each in query.args.items() if each} for query in parsed if query]
     if clauses != [{"expressions", "where"}]:
-        raise ValueError(f"is more than an SQL condition: {value!r}")
+        raise ValueError(f"takes {_CONDITION} and nothing more, not {value!r}")
     return value
 
 
@@ -120,7 +122,7 @@ def column_map(value: object) -> tuple[tuple[str, str], ...]:
         raise ValueError(f"takes {{'name in the query': 'name in the target'}}, not {value!r}")
     targets = list(value.values())
     if twice := _repeated(targets):
-        raise ValueError(f"maps two columns to {twice!r}")
+        raise ValueError(f"maps two columns to {twice!r}, which takes one")
     return tuple(value.items())
 
 
@@ -138,7 +140,7 @@ def history_columns(value: object) -> HistoryColumns:
             raise ValueError(f"takes names, not {text!r} for {key}")
     found = HistoryColumns(**value)
     if twice := _repeated([found.valid_from, found.valid_to, found.is_current]):
-        raise ValueError(f"names two columns {twice!r}")
+        raise ValueError(f"names two columns {twice!r}; each takes a name of its own")
     return found
 
 
@@ -218,8 +220,8 @@ def declared_name(value: object, what: str = "pipeline") -> str:
         raise ValueError(f"takes a name, not {value!r}")
     if not _NAME.fullmatch(value):
         raise ValueError(
-            f"{value!r} cannot name a {what}: a letter first, then letters, digits, _ . -, "
-            "at most 100 in all"
+            f"{value!r} cannot name a {what}: it takes a letter first, then letters, digits, "
+            "_ . -, at most 100 in all"
         )
     return value
 

@@ -32,7 +32,7 @@ def workflow(
 ) -> Workflow:
     """Declare a set of pipelines that run as a unit."""
     location = caller_location()
-    with _located(location):
+    with _refusing(location):
         spec = Workflow(
             name=values.declared_name(name, "workflow"),
             jobs=_jobs(jobs),
@@ -59,7 +59,7 @@ def transform(
     location = caller_location()
 
     def declare(function: Function) -> Function:
-        with _located(location):
+        with _refusing(location):
             spec = Transform(
                 name=values.declared_name(name or function.__name__, "transform"),
                 target_connection=name_of(target_connection),
@@ -78,7 +78,7 @@ def transform(
 
 def transform_ref(name: str) -> TransformRef:
     """Use a stand-alone transform in `transforms_pre` or `transforms_post`."""
-    with _located(caller_location()):
+    with _refusing(caller_location()):
         return TransformRef(name=values.name(name))
 
 
@@ -105,7 +105,7 @@ def _schedule(cron: str | None, timezone: str | None) -> Schedule | None:
 
 
 @contextmanager
-def _located(location: Location) -> Iterator[None]:
+def _refusing(location: Location) -> Iterator[None]:
     """Turn a ValueError of the block into a DeclarationError at the user's line."""
     try:
         yield

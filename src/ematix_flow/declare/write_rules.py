@@ -66,7 +66,9 @@ def check_columns(target: TargetSpec, table: Table, where: Location | str) -> No
         for name in (history.valid_from, history.valid_to, history.is_current):
             if name in table.primary_key:
                 raise DeclarationError(
-                    f"history_columns names {name!r}, which is the primary key", where=where
+                    f"history_columns names {name!r}, which is the primary key",
+                    where=where,
+                    hint="choose another name for the history's column",
                 )
 
 
@@ -105,4 +107,5 @@ def _check_keys(target: TargetSpec, table: Table, where: Location | str) -> None
         raise DeclarationError(
             f"update_columns names {min(overlap)!r}, which is a key and never changes",
             where=where,
+            hint=f"leave {min(overlap)!r} out of update_columns",
         )

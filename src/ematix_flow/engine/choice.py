@@ -1,8 +1,8 @@
 """Which engine runs the pipelines, and why.
 
-The argument wins over `EMATIX_FLOW_ENGINE`, which wins over the project's TOML;
-without any of them it is `local`. Going from one box to a cluster is this one
-value, never code.
+The argument wins over `EMATIX_FLOW_ENGINE`, which wins over the pipeline's own `engine`, which
+wins over the project's TOML; without any of them it is `local`. Going from one box to a cluster
+is this one value, never code.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from importlib.util import find_spec
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from ematix_flow._base.location import Location
 from ematix_flow._base.redact import redact, register_secret
-from ematix_flow.errors import ConfigError, UnknownName
+from ematix_flow.errors import ConfigError, UnknownName, located
+from ematix_flow.spec.pipeline import Pipeline
 
-VARIABLE = "EMATIX_FLOW_ENGINE"
+ENGINE_VARIABLE = "EMATIX_FLOW_ENGINE"
 KNOWN = (
     "auto",
     "k8s://host:port",
@@ -29,7 +31,6 @@ KNOWN = (
     "yarn",
 )
 DEFAULT_CONNECT_PORT = 15002
-CONFIGURED = "set in the project's TOML"
 
 EngineKind = Literal["local", "master", "connect", "sail"]
 
@@ -66,26 +67,36 @@ class ConnectAddress:
         return f"sc://{host}:{self.port}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What somebody asked for, and where a mistake in it is mended."""
+
+    value: str
+    why: str
+    where: Location | str
+
+
 def choose(
     argument: str | None,
     environ: Mapping[str, str],
     configured: str | None,
     *,
+    pipeline: Pipeline | None = None,
     auto: Sequence[str] = (),
-    master: str | None = None,
 ) -> EngineChoice:
     """Return the engine to use.
 
     :param argument: What the caller asked for (`--engine`).
     :param configured: `engine` of the project's TOML.
+    :param pipeline: The pipeline that is to run there, whose own `engine` counts too.
     :param auto: The TOML's `auto` list: what `auto` may pick, in order.
-    :param master: The TOML's cluster, which `auto` prefers when it is set.
     """
-    value, why = _asked(argument, environ, configured)
-    if value == "auto":
-        value, reason = _automatic(auto, master)
-        why = f"{why}; {reason}"
-    return parse(value, why=why)
+    asked = _asked(argument, environ, configured, pipeline)
+    if asked.value == "auto":
+        value, reason = _automatic(auto)
+        return parse(value, why=f"{asked.why}; {reason}")
+    with located(asked.where):
+        return parse(asked.value, why=asked.why)
 
 
 def parse(value: str, *, why: str) -> EngineChoice:
@@ -103,9 +114,9 @@ def parse(value: str, *, why: str) -> EngineChoice:
         return EngineChoice(kind="connect", address=printable, target=value, why=why)
     if value.startswith(("spark://", "k8s://")):
         if not value.partition("://")[2].strip("/"):
-            raise ConfigError(f"engine {value!r} names no host ({why})")
+            raise ConfigError(f"engine {value!r} names no host")
         return EngineChoice(kind="master", address=redact(value), target=value, why=why)
-    raise UnknownName.among("engine", redact(value), KNOWN, where=why)
+    raise UnknownName.among("engine", redact(value), KNOWN)
 
 
 def connect_address(url: str) -> ConnectAddress:
@@ -133,23 +144,30 @@ def _parameters(url: str) -> list[tuple[str, str]]:
 
 
 def _asked(
-    argument: str | None, environ: Mapping[str, str], configured: str | None
-) -> tuple[str, str]:
+    argument: str | None,
+    environ: Mapping[str, str],
+    configured: str | None,
+    pipeline: Pipeline | None,
+) -> _Asked:
     if argument:
-        return argument, "asked for"
-    if from_environment := environ.get(VARIABLE):
-        return from_environment, f"{VARIABLE} is set"
+        return _Asked(value=argument, why="asked for", where="asked for")
+    if from_environment := environ.get(ENGINE_VARIABLE):
+        why = f"{ENGINE_VARIABLE} is set"
+        return _Asked(value=from_environment, why=why, where=why)
+    if pipeline is not None and pipeline.engine:
+        # Its address stands beside the reason, without the token that may be in it.
+        why = "the pipeline's own engine"
+        return _Asked(value=pipeline.engine, why=why, where=pipeline.location)
     if configured:
-        return configured, CONFIGURED
-    return "local", "default"
+        why = "set in the project's TOML"
+        return _Asked(value=configured, why=why, where=why)
+    return _Asked(value="local", why="default", where="default")
 
 
-def _automatic(auto: Sequence[str], master: str | None) -> tuple[str, str]:
+def _automatic(auto: Sequence[str]) -> tuple[str, str]:
     for name in auto:
         if name not in {"sail", "local"}:
             raise UnknownName.among("engine in `auto`", name, ("sail", "local"))
-    if master:
-        return master, "auto: the project names a cluster"
     for name in auto:
         if name == "local":
             return "local", "auto: first in the project's list that is installed"

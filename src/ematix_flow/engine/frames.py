@@ -40,7 +40,6 @@ class FrameReader:
     """
 
     connection: str
-    kind: str
     dialect: str | None
     reader: Reader
     session: SparkSession | None
@@ -81,11 +80,11 @@ class FrameReader:
     def _on(self, session: SparkSession, scratch: Callable[[], Path]) -> SourceFrames:
         return SourceFrames(
             connection=self.connection,
-            kind=self.kind,
             dialect=self.dialect,
             reader=self.reader,
             spark=session,
-            scratch=scratch,
+            # Spooled, not fetched by tasks: the frame may outlive everything that is held here.
+            run=lambda query: self.reader.read_query(session, query, scratch()),
         )
 
 

@@ -19,7 +19,8 @@ from ematix_flow.ports import (
     TargetFacts,
 )
 from ematix_flow.spec.table import TableName
-from ematix_flow.sqltext.bookkeeping import LEDGER, bookkeeping
+from ematix_flow.sqltext.bookkeeping import bookkeeping
+from ematix_flow.write.landed import ledger_columns
 from ematix_flow.write.ledger import last_commit
 
 
@@ -100,8 +101,7 @@ class _OpenTarget:
         self._dialect = target.dialect
         self._sql = bookkeeping(self._dialect)
         with self.telling_errors():
-            ledger = self._session.columns(LEDGER.name)
-        self._ledger = None if ledger is None else [each.name for each in ledger]
+            self._ledger = ledger_columns(self._session)
 
     def facts(self, table: TableName, pipeline: str) -> TargetFacts:
         """Look at one table."""

@@ -13,13 +13,13 @@ from ematix_flow.engine.host.installed import require_classic, require_pyspark
 from ematix_flow.engine.host.java import Java
 from ematix_flow.engine.jars.store import JarCache
 from ematix_flow.engine.server.lease import use
-from ematix_flow.engine.server.wanted import Wanted, wanted_for
+from ematix_flow.engine.server.wanted import SparkNeeds, wanted_for
 from ematix_flow.engine.spark import embedded
 from ematix_flow.engine.spark.classic_conf import ClassicConf
 from ematix_flow.engine.spark.connect import check_version, preflight
 from ematix_flow.engine.spark.connect_mode import connect_mode, connected
 from ematix_flow.engine.spark.errors import translating
-from ematix_flow.engine.spark.opened import EngineReport, Mode, OpenEngine
+from ematix_flow.engine.spark.opened import EngineMode, EngineReport, OpenEngine
 from ematix_flow.engine.spark.sail import sail_server
 from ematix_flow.engine.spark.session import classic_session, configured, connect_session, stop
 from ematix_flow.engine.spark.sizing import Sizing
@@ -70,7 +70,7 @@ def open_engine(
 
 
 def _local(
-    stack: ExitStack, choice: EngineChoice, wanted: Wanted, state_dir: Path, *, batch: bool
+    stack: ExitStack, choice: EngineChoice, wanted: SparkNeeds, state_dir: Path, *, batch: bool
 ) -> OpenEngine:
     """Use the warm server where that is possible, else Spark in this process."""
     conf = wanted.conf_for(wanted.connectors)
@@ -137,7 +137,7 @@ def _remote(
     url: str,
     settings: Mapping[str, str],
     *,
-    mode: Mode = "remote",
+    mode: EngineMode = "remote",
     java: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> OpenEngine:

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from ematix_flow.declare.project import Project
 from ematix_flow.errors import DeclarationError, NotSupported
-from ematix_flow.plan.steps import CallAfter, PreTransform, Reshape, Restrict, RunAfter, Step
+from ematix_flow.plan.steps import (
+    AfterStep,
+    CallAfter,
+    PreTransform,
+    Reshape,
+    Restrict,
+    RowStep,
+    RunAfter,
+)
 from ematix_flow.resolve.call import call_transform
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.transform import FunctionStep, SqlStep, Transform, TransformRef, TransformStep
@@ -16,7 +24,7 @@ from ematix_flow.sqltext.split import statements_in
 _DialectOf = Callable[[str], str]
 
 
-def before_load(pipeline: Pipeline, window: Window | None, project: Project) -> tuple[Step, ...]:
+def before_load(pipeline: Pipeline, window: Window | None, project: Project) -> tuple[RowStep, ...]:
     """Return the steps between the query and the targets."""
     udfs = tuple(project.udfs.values())
     kept = (Restrict(window=window, location=pipeline.location),) if window is not None else ()
@@ -29,7 +37,9 @@ def before_load(pipeline: Pipeline, window: Window | None, project: Project) -> 
     )
 
 
-def after_load(pipeline: Pipeline, project: Project, dialect_of: _DialectOf) -> tuple[Step, ...]:
+def after_load(
+    pipeline: Pipeline, project: Project, dialect_of: _DialectOf
+) -> tuple[AfterStep, ...]:
     """Return the steps after the last commit."""
     return tuple(_after(each, pipeline, project, dialect_of) for each in pipeline.transforms_post)
 
@@ -56,19 +66,24 @@ def _change(step: TransformStep, project: Project) -> PreTransform:
 def _after(
     step: TransformStep, pipeline: Pipeline, project: Project, dialect_of: _DialectOf
 ) -> RunAfter | CallAfter:
-    goes_on = pipeline.timing.continue_on_failure_post
+    continue_on_failure = pipeline.timing.continue_on_failure_post
     connection = pipeline.target.connection
     match step:
         case SqlStep(sql=sql):
             statements = statements_in(sql, dialect_of(connection))
-            return RunAfter(connection=connection, sql=statements, label="SQL", goes_on=goes_on)
+            return RunAfter(
+                connection=connection,
+                sql=statements,
+                label="SQL",
+                continue_on_failure=continue_on_failure,
+            )
         case TransformRef(name=name):
             transform = project.transforms[name]
             return RunAfter(
                 connection=transform.target_connection,
                 sql=transform_statements(transform, dialect_of),
                 label=f"transform {name}",
-                goes_on=goes_on,
+                continue_on_failure=continue_on_failure,
             )
         case FunctionStep(function=function):
             return CallAfter(
@@ -76,7 +91,7 @@ def _after(
                 pipeline=pipeline,
                 function=function,
                 dialect=dialect_of(connection),
-                goes_on=goes_on,
+                continue_on_failure=continue_on_failure,
             )
         case _:
             raise DeclarationError(

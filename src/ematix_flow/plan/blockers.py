@@ -26,4 +26,4 @@ def _blockers(pipeline: Pipeline, can: Callable[[str], Capabilities]) -> Iterato
         if backend[mode] is Support.NOT_IMPLEMENTED:
             yield f"mode {mode.value} into {backend.kind} is not built yet"
     if pipeline.quality.expectations:
-        yield "expectations is not built yet"
+        yield "expectations are not built yet"

@@ -15,11 +15,11 @@ from ematix_flow.plan.columns import check_result
 from ematix_flow.plan.inferred import declared_table
 from ematix_flow.plan.loading import TargetLoad
 from ematix_flow.plan.pairing import Backends
-from ematix_flow.plan.path import PathChooser
+from ematix_flow.plan.path import PathChoice, PathChooser
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.reading import Reading, ReadPlanner
 from ematix_flow.plan.reasons import committed_at, why_run
-from ematix_flow.plan.windows import windows_of
+from ematix_flow.plan.windows import Windows, windows_of
 from ematix_flow.plan.writing import plan_writing
 from ematix_flow.ports import StateReader
 from ematix_flow.resolve.dependencies import Dependency, table_key
@@ -27,7 +27,7 @@ from ematix_flow.resolve.freshness import UpstreamState, upstream_states
 from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.lineage import Lineage
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
-from ematix_flow.spec.window import Ends, is_part
+from ematix_flow.spec.window import Ends
 from ematix_flow.sqltext.identifiers import physical_name
 
 
@@ -50,27 +50,17 @@ class Planner:
     direct_bytes: int = 0
     with_lineage: bool = False
 
-    def plan(
-        self, pipeline: Pipeline, window: Ends | None = None, *, again: bool | None = None
-    ) -> Plan:
+    def plan(self, pipeline: Pipeline, window: Ends | None = None, *, again: bool = False) -> Plan:
         """Return what a run of *pipeline* would do.
 
         :param window: The part of the incremental column to read (`Window.ends`), instead of what
             is new.
-        :param again: Whether that part was loaded before; None lets its bounds tell.
+        :param again: Whether that part was loaded before.
         """
         self.backends.require_mode(pipeline)
         given = self.resolved(pipeline)
         after = self.after[pipeline.name]
-        reading = ReadPlanner(
-            pipeline=pipeline,
-            project=self.project,
-            backends=self.backends,
-            state=self.state,
-            after=after,
-        ).plan(given)
-        if again is None:
-            again = window is not None and is_part(window)
+        reading = self._reading(pipeline, given, after)
         loads = tuple(
             self._load(pipeline, target, given, again=again) for target in pipeline.targets
         )
@@ -78,53 +68,27 @@ class Planner:
         windows = windows_of(pipeline, watermarks, window, again=again)
         if windows.shared is not None and isinstance(given, ResolvedQuery):
             reading = reading.within(windows.shared, given)
+        chosen = self._path(pipeline, reading, loads, windows)
         upstreams = self._upstreams(pipeline, after)
-        first = loads[0].writing
-        steps = (
-            *(load.writing.prepare for load in loads),
-            *reading.steps(),
-            *before_load(pipeline, windows.shared, self.project),
-            *(
-                step
-                for load, own in zip(loads, windows.own, strict=True)
-                for step in load.steps(pipeline, own, untyped=self._is_untyped(reading))
-            ),
-            *after_load(pipeline, self.project, self.backends.dialect_of),
-        )
-        dialect = first.facts.dialect or loads[0].dialect
-        chosen = PathChooser(
-            pipeline=pipeline,
-            steps=steps,
-            why_spark=reading.why,
-            dialect=dialect,
-            state=self.state,
-            input_bytes=reading.input_bytes,
-            direct_bytes=self.direct_bytes,
-        ).choose()
+        ledger = loads[0].writing.facts.ledger
         targets = tuple(load.plan() for load in loads)
         return Plan(
             pipeline=pipeline.name,
             location=str(pipeline.location),
-            mode=pipeline.mode,
             source_connection=given.connection,
-            target_connection=pipeline.target.connection,
-            target=str(first.commit.target),
-            why=why_run(pipeline.timing, first.facts.ledger, upstreams, self.now),
+            why=why_run(pipeline.timing, ledger, upstreams, self.now),
             path=chosen.path,
             path_why=chosen.why,
-            steps=chosen.steps,
+            rows=chosen.rows,
+            loads=chosen.loads,
+            after=after_load(pipeline, self.project, self.backends.dialect_of),
             targets=targets,
             connectors=self._connectors(reading, pipeline),
             input_bytes=reading.input_bytes,
-            target_exists=targets[0].exists,
-            last_commit=targets[0].last_commit,
             depends_on=after,
             upstreams=upstreams,
-            keys=targets[0].keys,
             window=windows.shared,
-            diff=first.diff,
             expectations=pipeline.quality.expectations,
-            destructive=tuple(each for target in targets for each in target.destructive),
             lineage=self._lineage(given),
             analysed=isinstance(given, ResolvedQuery),
             blockers=blockers(pipeline, self.backends.of),
@@ -133,6 +97,39 @@ class Planner:
                 *self._also_written(pipeline),
             ),
         )
+
+    def _reading(self, pipeline: Pipeline, given: Input, after: tuple[Dependency, ...]) -> Reading:
+        planner = ReadPlanner(
+            pipeline=pipeline,
+            project=self.project,
+            backends=self.backends,
+            state=self.state,
+            after=after,
+        )
+        return planner.plan(given)
+
+    def _path(
+        self,
+        pipeline: Pipeline,
+        reading: Reading,
+        loads: tuple[TargetLoad, ...],
+        windows: Windows,
+    ) -> PathChoice:
+        """Write down what Spark would do, and choose the shortest path that does the same."""
+        untyped = self._is_untyped(reading)
+        return PathChooser(
+            pipeline=pipeline,
+            rows=(*reading.steps(), *before_load(pipeline, windows.shared, self.project)),
+            loads=tuple(
+                load.steps(pipeline, own, untyped=untyped)
+                for load, own in zip(loads, windows.own, strict=True)
+            ),
+            why_spark=reading.why,
+            dialect=loads[0].dialect,
+            state=self.state,
+            input_bytes=reading.input_bytes,
+            direct_bytes=self.direct_bytes,
+        ).choose()
 
     def _is_untyped(self, reading: Reading) -> bool:
         """Tell whether rows come from files that say nothing about types."""

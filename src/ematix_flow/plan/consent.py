@@ -26,7 +26,7 @@ def require_consent(plan: Plan, *, allow_destructive: bool) -> None:
     """Refuse a plan that would lose values, unless its user agreed to that."""
     if plan.destructive and not allow_destructive:
         raise NeedsConsent(
-            f"pipeline {plan.pipeline!r} would change {plan.target} with loss: "
+            f"pipeline {plan.pipeline!r} would change {plan.first.target} with loss: "
             f"{'; '.join(plan.destructive)}",
             where=plan.location,
             hint="look at `flow explain`, then add --allow-destructive if that is meant",

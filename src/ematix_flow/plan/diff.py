@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ematix_flow.plan.change import Change, ChangeKind, SchemaDiff
-from ematix_flow.plan.type_change import TypeChange, type_change
 from ematix_flow.ports import ActualColumn
-from ematix_flow.spec.table import Column, Table, TableName
-from ematix_flow.spec.types import JSON, DataType, Numeric, String, Text
-from ematix_flow.sqltext.alter import (
-    add_column,
-    change_type,
-    drop_column,
-    rename_column,
-    set_nullable,
-)
-from ematix_flow.sqltext.dialect_names import is_mysql
-from ematix_flow.sqltext.identifiers import physical_name
+from ematix_flow.spec.table import Column, Table
+from ematix_flow.sqltext.alteration import Alterations
+from ematix_flow.sqltext.identifiers import folded, physical_name
+from ematix_flow.sqltext.type_change import TypeChange, type_change
 from ematix_flow.sqltext.type_names import held_columns
-from ematix_flow.sqltext.type_texts import numeric_in_sqlite, read_type
+from ematix_flow.sqltext.type_texts import as_reported
 
 __all__ = ["Change", "ChangeKind", "SchemaDiff", "compare"]
 
-_TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
 _SIMILAR = 0.6
-# What SQLite holds as text that may look like a number.
-_KEPT_AS_TEXT = (Text, String, Numeric, JSON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +30,7 @@ class _Declared:
 
     @property
     def shown(self) -> str:
-        """The type without the clauses that no database reports with it."""
-        return self.type_name.partition(" CHARACTER SET")[0]
+        return as_reported(self.type_name)
 
 
 def compare(table: Table, actual: Sequence[ActualColumn], dialect: str) -> SchemaDiff:
@@ -58,8 +45,8 @@ class _Comparison:
     dialect: str
 
     @property
-    def name(self) -> TableName:
-        return physical_name(self.table.name, self.dialect)
+    def alterations(self) -> Alterations:
+        return Alterations(physical_name(self.table.name, self.dialect), self.dialect)
 
     def diff(self) -> SchemaDiff:
         held = held_columns(self.table, self.dialect)
@@ -81,56 +68,52 @@ class _Comparison:
         changes += (self._dropped(each) for each in extra)
         changes += self._key_changes()
         changes += self._rename_guesses(missing, extra)
-        return SchemaDiff(table=self.name, dialect=self.dialect, changes=tuple(changes))
+        return SchemaDiff(
+            table=self.alterations.table, dialect=self.dialect, changes=tuple(changes)
+        )
 
     def _folded(self, name: str) -> str:
-        # We quote every name, and only PostgreSQL then tells `Id` from `id`.
-        return name if self.dialect == "postgres" else name.casefold()
+        return folded(name, self.dialect)
 
     def _added(self, each: _Declared) -> Change:
         name = each.column.name
-        note = None
-        if not each.column.nullable:
-            note = "added as nullable: the rows that are there have no value for it"
+        alteration = self.alterations.added(name, each.type_name, nullable=each.column.nullable)
         return Change(
             kind=ChangeKind.ADD,
             column=name,
             declared=each.shown,
             text=f"{name} is declared but missing from the table",
-            sql=add_column(self.name, name, each.type_name, self.dialect),
+            sql=alteration.sql,
             fits=False,
-            note=note,
+            note=alteration.note,
         )
 
     def _dropped(self, there: ActualColumn) -> Change:
         null = "" if there.nullable else " NOT NULL,"
+        alteration = self.alterations.dropped(there.name)
         return Change(
             kind=ChangeKind.DROP,
             column=there.name,
             actual=there.type,
             text=f"{there.name} is in the table,{null} but not declared",
-            sql=drop_column(self.name, there.name, self.dialect),
+            sql=alteration.sql,
             destructive=True,
             # Rows leave it NULL.
             fits=there.nullable,
-            note=_DROP_NOTES.get(self.dialect),
+            note=alteration.note,
         )
 
     def _column_changes(self, each: _Declared, there: ActualColumn) -> Iterator[Change]:
-        change, wanted = self._type_change(each.type_name, there.type)
+        change = type_change(there.type, each.type_name, self.dialect)
         if change is not TypeChange.NONE:
-            yield self._retyped(each, there, change, wanted)
+            yield self._retyped(each, there, change)
         # A key is never NULL in a database, whatever was declared.
         if not each.column.primary_key and there.nullable != each.column.nullable:
             yield self._nullability(each, change)
 
     def _nullability(self, each: _Declared, change: TypeChange) -> Change:
         name, nullable = each.column.name, each.column.nullable
-        sql = set_nullable(self.name, name, each.type_name, self.dialect, nullable=nullable)
-        note = _SQLITE_ALTERS if self.dialect == "sqlite" else None
-        if is_mysql(self.dialect) and change in (TypeChange.NARROW, TypeChange.RETYPE):
-            # Its statement names the type too, and would change that without being asked.
-            sql, note = None, "change its type first"
+        alteration = self.alterations.nullability(name, each.type_name, change, nullable=nullable)
         return Change(
             kind=ChangeKind.NULLABLE if nullable else ChangeKind.NOT_NULL,
             column=name,
@@ -139,58 +122,26 @@ class _Comparison:
             text=f"{name} is NOT NULL in the table, declared nullable"
             if nullable
             else f"{name} may be NULL in the table, declared NOT NULL",
-            sql=sql,
+            sql=alteration.sql,
             destructive=not nullable,
             # Every row is judged before it is written, so none of ours is NULL.
             fits=not nullable,
-            note=note,
+            note=alteration.note,
         )
 
-    def _type_change(self, wanted: str, there: str) -> tuple[TypeChange, DataType | None]:
-        new, old = read_type(wanted, self.dialect), read_type(there, self.dialect)
-        if new is None or old is None:
-            same = _tokens(wanted.partition(" CHARACTER SET")[0]) == _tokens(there)
-            return (TypeChange.NONE if same else TypeChange.RETYPE), new
-        # Such as STRING or DECIMAL(9,2): the names fit, what becomes of the values does not.
-        if self.dialect == "sqlite" and isinstance(new, _KEPT_AS_TEXT) and numeric_in_sqlite(there):
-            return TypeChange.RETYPE, new
-        return type_change(old, new, self.dialect), new
-
-    def _retyped(
-        self, each: _Declared, there: ActualColumn, change: TypeChange, wanted: DataType | None
-    ) -> Change:
-        sql: str | None = None
-        note: str | None
-        fits = change is TypeChange.NARROW
-        if self.dialect == "sqlite" and change is TypeChange.WIDEN:
-            # Its columns have no width; but ours say how many digits a reader must expect.
-            fits = not isinstance(wanted, Numeric)
-            note = _SQLITE_WIDTHS if fits else _SQLITE_ALTERS
-        elif self.dialect == "sqlite":
-            note = _SQLITE_ALTERS
-        elif self.dialect == "duckdb" and there.primary_key:
-            note = "DuckDB cannot change the type of a key; make a new table"
-        else:
-            family = "mysql" if is_mysql(self.dialect) else self.dialect
-            note = _TYPE_NOTES.get((family, change))
-            sql = change_type(
-                self.name,
-                each.column.name,
-                each.type_name,
-                self.dialect,
-                nullable=there.nullable,
-                converted=change is TypeChange.RETYPE,
-            )
+    def _retyped(self, each: _Declared, there: ActualColumn, change: TypeChange) -> Change:
+        name = each.column.name
+        alteration = self.alterations.retyped(name, each.type_name, there, change)
         return Change(
             kind=ChangeKind(change.value),
-            column=each.column.name,
+            column=name,
             declared=each.shown,
             actual=there.type,
-            text=f"{each.column.name} is {there.type}, declared as {each.shown}",
-            sql=sql,
+            text=f"{name} is {there.type}, declared as {each.shown}",
+            sql=alteration.sql,
             destructive=change is not TypeChange.WIDEN,
-            fits=fits,
-            note=note,
+            fits=change is TypeChange.NARROW or alteration.needless,
+            note=alteration.note,
         )
 
     def _key_changes(self) -> Iterator[Change]:
@@ -208,7 +159,7 @@ class _Comparison:
             column=", ".join(declared or there),
             declared=wanted,
             actual=f"({', '.join(there)})" if there else "none",
-            text=f"{has if there else 'the table has no primary key'}, declared is {wanted}",
+            text=f"{has if there else 'the table has no primary key'}, but {wanted} is declared",
             destructive=True,
             # Another key refuses rows, which is an error of the database and loses none.
             fits=True,
@@ -223,7 +174,7 @@ class _Comparison:
             olds = [
                 old
                 for old in extra
-                if self._type_change(new.type_name, old.type)[0] is TypeChange.NONE
+                if type_change(old.type, new.type_name, self.dialect) is TypeChange.NONE
                 and (
                     positions[old.name] == new.position
                     or _similarity(old.name, new.column.name) >= _SIMILAR
@@ -238,31 +189,11 @@ class _Comparison:
                 declared=new.column.name,
                 actual=old.name,
                 text=f"rename? {old.name} -> {new.column.name}",
-                sql=rename_column(self.name, old.name, new.column.name, self.dialect),
+                sql=self.alterations.renamed(old.name, new.column.name),
                 fits=True,
                 note="a guess, never applied: rename it by hand if it is right",
             )
 
 
-_SQLITE_ALTERS = "SQLite cannot change a column; make a new table"
-_SQLITE_WIDTHS = "nothing to do: SQLite stores the wider values as they are"
-_DROP_NOTES = {"delta": "needs the table property delta.columnMapping.mode = 'name'"}
-_TYPE_NOTES = {
-    ("delta", TypeChange.WIDEN): "needs the table property delta.enableTypeWidening = true",
-    ("mysql", TypeChange.WIDEN): "a default or comment of the column is forgotten",
-    ("postgres", TypeChange.NARROW): "values that do not fit stop it; decimals are rounded",
-    ("duckdb", TypeChange.NARROW): "values that do not fit stop it; decimals are rounded",
-    ("mysql", TypeChange.NARROW): "values that do not fit stop it; decimals are rounded",
-}
-
-
 def _similarity(one: str, other: str) -> float:
     return SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
-
-
-def _tokens(type_text: str) -> list[str]:
-    """Return the words and signs of a type: databases space, case and quote as they like."""
-    return [
-        (token[1:-1].replace('""', '"') if token[0] == '"' else token).casefold()
-        for token in _TOKEN.findall(type_text)
-    ]

@@ -12,11 +12,12 @@ from dataclasses import replace
 from ematix_flow.plan.steps import Carry, SelectInTarget
 from ematix_flow.plan.without_spark import BUILT, PlainLoad
 from ematix_flow.ports import ActualColumn, ArrivingColumn, StateReader
+from ematix_flow.spec.layout import TASK
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import Array, Bytes, DataType, Struct, Text, TimestampTZ
-from ematix_flow.sqltext.dialect_names import grammar_of, is_mysql
-from ematix_flow.sqltext.identifiers import quoted
+from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.in_database import Unproven, selection
+from ematix_flow.sqltext.in_database.arriving import Arriving
 from ematix_flow.sqltext.program.work import carried_name
 from ematix_flow.sqltext.type_names import held_columns
 
@@ -28,37 +29,31 @@ _TAKEN = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
 
 
 def carried_directly(
-    load: PlainLoad, dialect: str, state: StateReader
+    plain: PlainLoad, dialect: str, state: StateReader
 ) -> tuple[Carry, SelectInTarget]:
     """Return the steps that carry the rows and select from them; Unproven where Spark must.
 
     :param dialect: The SQL of the target.
     """
-    read, commit, contract = load.read, load.commit, load.validate.contract
+    read, commit, contract = plain.read, plain.load.commit, plain.load.contract
     if dialect not in BUILT:
         raise Unproven(f"judging rows in {dialect} is not built yet")
     arriving = state.arriving(read.connection, read.query)
     if arriving is None:
         raise Unproven(f"only Spark reads {read.connection}")
-    load.require_exact_window([(each.name, each.type) for each in arriving])
+    plain.require_exact_window([(each.name, each.type) for each in arriving])
     relation = carried_name(commit.program.staging)
-    table = _table(arriving, load, relation, dialect)
+    table = _table(arriving, plain, relation, dialect)
     described = [
         ActualColumn(name=column.name, type=held.type_name, nullable=True)
         for column, held in zip(table.columns, held_columns(table, dialect), strict=True)
     ]
-    name = quoted(relation, grammar_of(dialect))
-    stand_in = _stand_in(described, grammar_of(dialect))
+    rows = Arriving(relation=relation, columns=described, dialect=dialect)
 
     def describe(query: str) -> tuple[ActualColumn, ...]:
-        # The table is not there yet, but what the database would say of its columns can be asked.
-        asked = f"WITH {name} AS ({stand_in}) {query}"
-        return state.describe_alone(commit.connection, asked)
+        return state.describe_alone(commit.connection, rows.describing(query))
 
-    wanted = replace(
-        load.wanted(f"SELECT * FROM {name}", dialect),  # noqa: S608  # quoted
-        known=_known(table, dialect),
-    )
+    wanted = replace(plain.wanted(rows.query, dialect), known=_known(table, dialect))
     chosen = selection(wanted, contract, described, describe)
     return (
         Carry(connection=commit.connection, read=read, table=table, relation=relation),
@@ -67,23 +62,23 @@ def carried_directly(
             read=read,
             selection=chosen,
             contract=contract,
-            shaping=load.shaping,
+            shaping=plain.shaping,
             is_settled=True,
         ),
     )
 
 
 def _table(
-    arriving: Sequence[ArrivingColumn], load: PlainLoad, relation: str, dialect: str
+    arriving: Sequence[ArrivingColumn], plain: PlainLoad, relation: str, dialect: str
 ) -> Table:
     """Return the columns of the query as they arrive; those that name a row are marked."""
     if len({each.name.casefold() for each in arriving}) < len(arriving):
         raise Unproven("the query returns a column twice")
     if odd := [each.name for each in arriving if not _is_name(each.name)]:
         raise Unproven(f"{odd[0]!r} cannot be the name of a column in every database")
-    wanted = load.wanted("", dialect)
+    wanted = plain.wanted("", dialect)
     renamed = dict(wanted.column_map)
-    keys = {name.casefold() for name in (*load.commit.layout.keys, *wanted.table.key_columns)}
+    keys = {name.casefold() for name in (*plain.load.commit.layout.keys, *wanted.table.key_columns)}
     columns = []
     for each in arriving:
         if each.type is None:
@@ -102,13 +97,13 @@ def _table(
             )
         )
     return Table(
-        name=TableName(name=relation), columns=tuple(columns), location=load.pipeline.location
+        name=TableName(name=relation), columns=tuple(columns), location=plain.pipeline.location
     )
 
 
 def _is_name(name: str) -> bool:
     plain = name == name.strip() and name.isprintable() and max(map(ord, name), default=0) < _WIDE
-    taken = name.casefold() in _TAKEN or name.startswith("_flow_task")
+    taken = name.casefold() in _TAKEN or name.startswith(TASK)
     return plain and bool(name) and len(name.encode()) <= _LONGEST and not taken
 
 
@@ -116,11 +111,3 @@ def _known(table: Table, dialect: str) -> dict[str, DataType]:
     """Return what the columns are where their type there does not say it: MySQL's instants."""
     columns = table.columns if is_mysql(dialect) else ()
     return {each.name: each.type for each in columns if isinstance(each.type, TimestampTZ)}
-
-
-def _stand_in(columns: Sequence[ActualColumn], grammar: str) -> str:
-    """Return a query of the same columns that needs no table."""
-    listed = ", ".join(
-        f"CAST(NULL AS {each.type}) AS {quoted(each.name, grammar)}" for each in columns
-    )
-    return f"SELECT {listed}"

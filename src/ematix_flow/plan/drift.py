@@ -15,10 +15,9 @@ from dataclasses import dataclass
 
 from ematix_flow._base.location import Location
 from ematix_flow.errors import DriftError
-from ematix_flow.plan.diff import Change, ChangeKind, SchemaDiff, compare
-from ematix_flow.ports import ActualColumn
+from ematix_flow.plan.diff import Change, ChangeKind, SchemaDiff
 from ematix_flow.spec.modes import OnDrift
-from ematix_flow.spec.table import Table, TableName
+from ematix_flow.spec.table import TableName
 
 _APPLIED = (ChangeKind.ADD, ChangeKind.WIDEN, ChangeKind.NULLABLE)
 # Where rows fit. A wider type fits only where columns have no width: in SQLite.
@@ -67,13 +66,6 @@ def resolve_drift(
         case OnDrift.DISCARD_VALUE | OnDrift.DISCARD_ROW:
             # What could be discarded is no difference any more: see `fitted`.
             return _go_on(diff, where, table)
-
-
-def check_drift(
-    table: Table, name: TableName, actual: Sequence[ActualColumn], dialect: str
-) -> None:
-    """Refuse a target that is not as declared: rows would be lost or not fit."""
-    resolve_drift(compare(table, actual, dialect), OnDrift.ERROR, table.location, name)
 
 
 def _refuse(diff: SchemaDiff, where: Location | str, table: TableName) -> DriftDecision:

@@ -41,7 +41,7 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912  # one case per step
     match step:
         case Prepare(connection=connection, destructive=destructive):
             also = "; CHANGE COLUMNS, WITH LOSS" if destructive else ""
-            return f"create what is missing in {connection}, take the fence{also}"
+            return f"create what is missing in {connection}{also}"
         case ReadRelation(connection=connection, relation=relation, facts=facts):
             return f"read {relation} from {connection} ({facts.description})"
         case ReadQuery(connection=connection, facts=facts, known_as=None):
@@ -116,8 +116,6 @@ def _arranged(step: Arrange) -> str:
         parts.append(f"rows are ordered by {', '.join(step.layout.order)}")
     if step.cursor is not None:
         parts.append(f"{step.cursor} says how far the load has come")
-    if step.window is not None:
-        parts.append(f"keep {step.window}")
     return "; ".join(parts)
 
 

@@ -29,12 +29,7 @@ class Fitted:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know, one line each."""
-        name = self.table.name
-        return tuple(
-            f"{name}: {'' if each.discards_row else 'only the value is lost of '}{each}"
-            f"{': set aside' if each.discards_row else ''}"
-            for each in self.drifted
-        )
+        return tuple(f"{self.table.name}.{each}" for each in self.drifted)
 
 
 def fitted(

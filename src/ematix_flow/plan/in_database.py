@@ -13,13 +13,13 @@ from ematix_flow.sqltext.in_database.rows import Describe, kind_of
 from ematix_flow.sqltext.sqlite_types import told_by_text
 
 
-def selected_in_database(load: PlainLoad, dialect: str, state: StateReader) -> SelectInTarget:
+def selected_in_database(plain: PlainLoad, dialect: str, state: StateReader) -> SelectInTarget:
     """Return the step that has the database select the rows itself; Unproven where it cannot.
 
     :param dialect: The SQL of the target.
     """
-    read = load.read
-    if read.connection != load.commit.connection:
+    read = plain.read
+    if read.connection != plain.load.commit.connection:
         raise Unproven("its source and its target are two connections")
     if dialect not in BUILT or grammar_of(dialect) != read.dialect:
         raise Unproven(f"running a load in {dialect} alone is not built yet")
@@ -28,15 +28,15 @@ def selected_in_database(load: PlainLoad, dialect: str, state: StateReader) -> S
         return state.describe(read.connection, query)
 
     described = _described(read.query, dialect, describe)
-    load.require_exact_window([(each.name, kind_of(each, dialect)) for each in described])
-    contract = load.validate.contract
-    chosen = selection(load.wanted(read.query, dialect), contract, described, describe)
+    plain.require_exact_window([(each.name, kind_of(each, dialect)) for each in described])
+    contract = plain.load.contract
+    chosen = selection(plain.wanted(read.query, dialect), contract, described, describe)
     return SelectInTarget(
         connection=read.connection,
         read=read,
         selection=chosen,
         contract=contract,
-        shaping=load.shaping,
+        shaping=plain.shaping,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ematix_flow.errors import PlanError
 from ematix_flow.ports import ActualColumn
@@ -35,53 +35,95 @@ def layout_of(
     table: Table,
     actual: tuple[ActualColumn, ...] | None,
     *,
-    cursor: bool = False,
+    has_cursor: bool = False,
     known_rows: bool = False,
 ) -> Layout:
     """Return the roles of the columns of *table*.
 
     :param actual: The columns of the table as it is; None where it is still to be created.
-    :param cursor: Whether an incremental column is read.
+    :param has_cursor: Whether an incremental column is read.
     :param known_rows: Whether rows may be read again that are there already.
     """
-    write = target.write
-    order = write.order
-    history = _history(write)
-    mark = _mark(write, table)
-    kept = {*_history_names(history), *(each.name for each in AUDIT), mark.name if mark else ""}
-    given = tuple(name for name in table.column_names if name not in kept)
-    keys = _keys(target, table)
-    values = tuple(name for name in given if name not in keys)
-    audit = tuple(each for each in AUDIT if actual is None or _has(actual, each))
+    write, roles = target.write, _Roles.of(target, table, actual)
     layout = Layout(
-        table=_physical(
-            table,
-            keys if write.mode.needs_key else (),
-            history,
-            (*_history_columns(table, history, order), *((mark,) if mark else ()), *audit),
-        ),
+        table=roles.physical(table, write),
         mode=write.mode,
-        given=given,
-        keys=keys,
-        compare=_compare(write, values, order),
-        update=write.update_columns or values,
-        order=order,
-        flagged=write.apply_as_deletes is not None,
+        given=roles.given,
+        keys=roles.keys,
+        compare=_compare(write, roles.values),
+        update=write.update_columns or roles.values,
+        order=write.order,
+        has_deletion_flag=write.apply_as_deletes is not None,
         handle_deletes=write.handle_deletes,
-        soft_column=mark.name if mark else None,
+        soft_column=roles.mark.name if roles.mark else None,
         ignore_null_updates=write.ignore_null_updates,
         on_duplicate_keys=write.on_duplicate_keys
-        or (OnDuplicateKeys.LAST if order else OnDuplicateKeys.ERROR),
+        or (OnDuplicateKeys.LAST if write.order else OnDuplicateKeys.ERROR),
         max_delete_fraction=write.max_delete_fraction,
-        history=history,
+        history=roles.history,
         ttl=write.ttl,
-        audit=tuple(each.name for each in audit),
-        cursor=cursor,
+        audit=tuple(each.name for each in roles.audit),
+        has_cursor=has_cursor,
         known_rows=known_rows,
     )
     for problem, hint in _impossible(layout, write):
         raise PlanError(f"{table.name}: {problem}", where=target.location, hint=hint)
     return layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Roles:
+    """What is given, and what is kept beside it.
+
+    :param mark: The column that marks deleted rows.
+    """
+
+    given: tuple[str, ...]
+    keys: tuple[str, ...]
+    history: HistoryColumns | None
+    mark: Column | None
+    audit: tuple[Column, ...]
+
+    @classmethod
+    def of(
+        cls, target: TargetSpec, table: Table, actual: tuple[ActualColumn, ...] | None
+    ) -> _Roles:
+        history, mark = _history(target.write), _mark(target.write, table)
+        kept = {*_history_names(history), *(each.name for each in AUDIT), mark.name if mark else ""}
+        return cls(
+            given=tuple(name for name in table.column_names if name not in kept),
+            keys=_keys(target, table),
+            history=history,
+            mark=mark,
+            audit=tuple(each for each in AUDIT if actual is None or _has(actual, each)),
+        )
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(name for name in self.given if name not in self.keys)
+
+    def physical(self, table: Table, write: WriteOptions) -> Table:
+        """Return the table as it is in the database."""
+        ours = (
+            *_history_columns(table, self.history, write.order),
+            *((self.mark,) if self.mark else ()),
+            *self.audit,
+        )
+        names = {column.name for column in ours}
+        declared = [column for column in table.columns if column.name not in names]
+        if not (write.mode.needs_key and self.keys):
+            return replace(table, columns=(*declared, *ours))
+        # Each version of a row repeats what is unique without history.
+        begins = (self.history.valid_from,) if self.history else ()
+        unique = [(*each, *begins) for each in table.unique_constraints]
+        if set(self.keys) != set(table.primary_key):
+            unique.append((*self.keys, *begins))
+        return replace(
+            table,
+            columns=(*declared, *ours),
+            merge_keys=self.keys,
+            unique_constraints=tuple(dict.fromkeys(unique)),
+        )
 
 
 def _keys(target: TargetSpec, table: Table) -> tuple[str, ...]:
@@ -92,13 +134,11 @@ def _keys(target: TargetSpec, table: Table) -> tuple[str, ...]:
     return target.write.keys or table.merge_keys or table.key_columns
 
 
-def _compare(
-    write: WriteOptions, values: tuple[str, ...], order: tuple[str, ...]
-) -> tuple[str, ...]:
+def _compare(write: WriteOptions, values: tuple[str, ...]) -> tuple[str, ...]:
     if write.mode is not Mode.SCD2:
         return write.compare_columns or write.update_columns or values
     # A later event that says the same is no new version.
-    return write.compare_columns or tuple(name for name in values if name not in order)
+    return write.compare_columns or tuple(name for name in values if name not in write.order)
 
 
 def _history(write: WriteOptions) -> HistoryColumns | None:
@@ -152,31 +192,10 @@ def _has(actual: tuple[ActualColumn, ...], column: Column) -> bool:
     return any(each.name.casefold() == column.name for each in actual)
 
 
-def _physical(
-    table: Table, keys: tuple[str, ...], history: HistoryColumns | None, ours: tuple[Column, ...]
-) -> Table:
-    """Return the table as it is in the database."""
-    names = {column.name for column in ours}
-    declared = [column for column in table.columns if column.name not in names]
-    if not keys:
-        return replace(table, columns=(*declared, *ours))
-    # Each version of a row repeats what is unique without history.
-    begins = (history.valid_from,) if history else ()
-    unique = [(*each, *begins) for each in table.unique_constraints]
-    if set(keys) != set(table.primary_key):
-        unique.append((*keys, *begins))
-    return replace(
-        table,
-        columns=(*declared, *ours),
-        merge_keys=keys,
-        unique_constraints=tuple(dict.fromkeys(unique)),
-    )
-
-
 def _impossible(layout: Layout, write: WriteOptions) -> Iterator[tuple[str, str]]:
     """Yield what cannot be kept, and what to do about it."""
     if layout.history is None and layout.order:
-        if layout.sets_part and layout.flagged:
+        if layout.sets_part and layout.has_deletion_flag:
             lost = "what a deleted key's other columns were cannot be known when events come late"
             yield (
                 f"update_columns with an order and apply_as_deletes: {lost}",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ematix_flow.plan.plan import TargetPlan
-from ematix_flow.plan.steps import Arrange, Normalize, Stage, Step, Validate
+from ematix_flow.plan.steps import (
+    Arrange,
+    LoadSteps,
+    Normalize,
+    Restrict,
+    Stage,
+    TargetStep,
+    Validate,
+)
 from ematix_flow.plan.writing import Writing
 from ematix_flow.resolve.keys import merge_keys
 from ematix_flow.spec.carried import carried, given_table
@@ -61,35 +70,41 @@ class TargetLoad:
 
     def steps(
         self, pipeline: Pipeline, window: Window | None, *, untyped: bool = False
-    ) -> tuple[Step, ...]:
+    ) -> LoadSteps:
         """Return the steps from the pipeline's rows to the commit.
 
         :param window: What this target still lacks, where that is less than what is read.
         :param untyped: Whether the source has no types, so that numbers come as text.
         """
-        layout, write = self.writing.commit.layout, self.target.write
-        table = self.judged
+        layout = self.writing.commit.layout
         cursor = pipeline.read.incremental_column
-        steps: list[Step] = []
+        contract = Contract.of(self.judged, self.dialect, layout, cursor, self.writing.drifted)
+        as_json = json_columns(given_table(layout), self.dialect)
+        return LoadSteps(
+            prepare=self.writing.prepare,
+            contract=contract,
+            shape=(
+                *self._shape(pipeline, window, untyped=untyped),
+                Validate(contract=contract, as_json=as_json),
+            ),
+            source=Stage(),
+            commit=self.writing.commit,
+        )
+
+    def _shape(
+        self, pipeline: Pipeline, window: Window | None, *, untyped: bool
+    ) -> Iterator[TargetStep]:
+        layout, write = self.writing.commit.layout, self.target.write
+        if window is not None:
+            yield Restrict(window=window, location=pipeline.location)
         if write.column_map or carried(layout):
-            steps.append(
-                Arrange(
-                    layout=layout,
-                    location=pipeline.location,
-                    column_map=write.column_map,
-                    deletes=write.apply_as_deletes,
-                    cursor=cursor,
-                    window=window,
-                    untyped=untyped,
-                )
+            yield Arrange(
+                layout=layout,
+                location=pipeline.location,
+                column_map=write.column_map,
+                deletes=write.apply_as_deletes,
+                cursor=pipeline.read.incremental_column,
+                untyped=untyped,
             )
-        if any(column.markers for column in table.columns):
-            steps.append(Normalize(table=table))
-        contract = Contract.of(table, self.dialect, layout, cursor, self.writing.drifted)
-        staged = given_table(layout)
-        steps += [
-            Validate(contract=contract, as_json=json_columns(staged, self.dialect)),
-            Stage(),
-            self.writing.commit,
-        ]
-        return tuple(steps)
+        if any(column.markers for column in self.judged.columns):
+            yield Normalize(table=self.judged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ematix_flow.connections.kinds import extra_for
+from ematix_flow.connections.kinds import comes_later
 from ematix_flow.connections.load import Connections
 from ematix_flow.connections.model import KINDS
 from ematix_flow.errors import NotSupported, PlanError
@@ -16,7 +16,8 @@ from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 
 # On Spark; the dialect of every query over files.
 SPARK = "spark"
-_FILES = ("csv", "parquet", "jsonl", "orc", "s3")
+# All that plain files offer.
+_GROWING = (Capability.APPEND, Capability.TRUNCATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +32,12 @@ class Backends:
         kind = self.connections[connection].kind
         if kind in self.capabilities:
             return self.capabilities[kind]
-        installed = ", ".join(sorted(self.capabilities))
         if kind in KINDS:
-            raise NotSupported(
-                f"connection {connection!r} is {kind}: it can be declared, but reading and "
-                f"writing {kind} is not built yet (built: {installed})",
-                hint=f"its backend will come as pip install 'ematix-flow[{extra_for(kind)}]'",
-            )
+            later = comes_later(kind)
+            raise NotSupported(f"connection {connection!r}: {later.what}", hint=later.hint)
         raise PlanError(
-            f"no backend is installed for kind {kind!r} (installed: {installed})",
+            f"no backend is installed for kind {kind!r} "
+            f"(installed: {', '.join(sorted(self.capabilities))})",
             hint="install the package that provides it",
         )
 
@@ -81,7 +79,9 @@ _MODES = tuple(Capability(mode.value) for mode in Mode)
 
 
 def _instead(can: Capabilities, mode: Mode) -> str:
-    if can.kind in _FILES and mode.needs_key:
+    modes = tuple(each for each in _MODES if can[each] is not Support.UNSUPPORTED)
+    if not modes:
+        return f"{can.kind} cannot be written"
+    if modes == _GROWING and mode.needs_key:
         return f"plain files only grow or are replaced: for {mode.value} use delta or iceberg"
-    modes = [each.value for each in _MODES if can[each] is not Support.UNSUPPORTED]
-    return f"{can.kind} can: {', '.join(modes) or 'not be written'}"
+    return f"{can.kind} can: {', '.join(each.value for each in modes)}"

@@ -6,21 +6,13 @@ that is known to mean the same there, other steps take the place of those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ematix_flow._base.sizes import shown_bytes
 from ematix_flow.errors import NotSupported, PlanError, QueryError, SourceError
 from ematix_flow.plan.direct import carried_directly
 from ematix_flow.plan.in_database import selected_in_database
-from ematix_flow.plan.steps import (
-    CallAfter,
-    Commit,
-    Prepare,
-    ReadQuery,
-    ReadRelation,
-    RunAfter,
-    Step,
-)
+from ematix_flow.plan.steps import LoadSteps, ReadQuery, ReadRelation, RowStep
 from ematix_flow.plan.without_spark import PlainLoad
 from ematix_flow.ports import StateReader
 from ematix_flow.spec.modes import Path
@@ -34,14 +26,16 @@ class PathChoice:
 
     path: Path
     why: str
-    steps: tuple[Step, ...]
+    rows: tuple[RowStep, ...]
+    loads: tuple[LoadSteps, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathChooser:
     """Chooses the path of a run.
 
-    :param steps: What the run would do on Spark.
+    :param rows: What makes the rows on Spark.
+    :param loads: What brings them into each target then.
     :param why_spark: Why Spark reads what it reads, then.
     :param dialect: The SQL of the (first) target.
     :param input_bytes: How much is read, as far as it is known.
@@ -49,7 +43,8 @@ class PathChooser:
     """
 
     pipeline: Pipeline
-    steps: Sequence[Step]
+    rows: tuple[RowStep, ...]
+    loads: tuple[LoadSteps, ...]
     why_spark: str
     dialect: str
     state: StateReader
@@ -82,45 +77,36 @@ class PathChooser:
         return self._on_spark(f"{self.why_spark}; not without Spark, because {reason}")
 
     def _on_spark(self, why: str) -> PathChoice:
-        return PathChoice(path=Path.SPARK, why=why, steps=tuple(self.steps))
+        return PathChoice(path=Path.SPARK, why=why, rows=self.rows, loads=self.loads)
 
     def _in_database(self) -> PathChoice:
-        load = PlainLoad.of(self.pipeline, self.steps)
-        step = selected_in_database(load, self.dialect, self.state)
+        plain = PlainLoad.of(self.pipeline, self.rows, self.loads[0])
+        select = selected_in_database(plain, self.dialect, self.state)
         return PathChoice(
             path=Path.IN_DATABASE,
-            why=f"the query and its target are both in {step.connection}: no row leaves it",
-            steps=tuple(self._replaced(step)),
+            why=f"the query and its target are both in {select.connection}: no row leaves it",
+            rows=(),
+            loads=(replace(self.loads[0], shape=(), source=select),),
         )
 
     def _direct(self) -> PathChoice:
-        load = PlainLoad.of(self.pipeline, self.steps)
+        plain = PlainLoad.of(self.pipeline, self.rows, self.loads[0])
         if self.pipeline.force_path is None and (self.input_bytes or 0) > self.direct_bytes:
-            raise Unproven(f"its input of {self.input_bytes:,} bytes is more than direct_up_to")
-        carry, select = carried_directly(load, self.dialect, self.state)
+            raise Unproven(
+                f"its input of {self.input_bytes:,} bytes is more than direct_up_to "
+                f"({shown_bytes(self.direct_bytes)})"
+            )
+        carry, select = carried_directly(plain, self.dialect, self.state)
         return PathChoice(
             path=Path.DIRECT,
-            why=f"{load.read.connection} runs the query and {carry.connection} does the rest: "
+            why=f"{plain.read.connection} runs the query and {carry.connection} does the rest: "
             "this process only carries the rows",
-            steps=tuple(self._replaced(carry, select)),
+            rows=(),
+            loads=(replace(self.loads[0], shape=(), carry=carry, source=select),),
         )
-
-    def _replaced(self, *others: Step) -> Iterator[Step]:
-        """Give the steps, with *others* for all that lie before the commit."""
-        for step in self.steps:
-            match step:
-                case Prepare() | RunAfter() | CallAfter():
-                    yield step
-                case Commit():
-                    yield from others
-                    yield step
-                case _:
-                    pass
 
     def _is_at_home(self) -> bool:
         """Tell whether everything that is read lies where it is written."""
-        targets = {step.connection for step in self.steps if isinstance(step, Commit)}
-        read = {
-            step.connection for step in self.steps if isinstance(step, ReadQuery | ReadRelation)
-        }
+        targets = {load.commit.connection for load in self.loads}
+        read = {step.connection for step in self.rows if isinstance(step, ReadQuery | ReadRelation)}
         return len(targets) == 1 and read == targets

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ematix_flow.plan.diff import SchemaDiff
-from ematix_flow.plan.steps import Step
+from ematix_flow.plan.steps import AfterStep, LoadSteps, RowStep, Step
 from ematix_flow.resolve.dependencies import Dependency
 from ematix_flow.resolve.freshness import UpstreamState
 from ematix_flow.resolve.keys import KeyChoice
 from ematix_flow.spec.lineage import Lineage
 from ematix_flow.spec.modes import Mode, Path
 from ematix_flow.spec.pipeline import Expectation
-from ematix_flow.spec.window import Window
-
-__all__ = ["Plan", "TargetPlan", "Window"]
+from ematix_flow.spec.window import Ends, Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,38 +37,57 @@ class TargetPlan:
 class Plan:
     """What a run of one pipeline will do.
 
-    What is said of the target is said of the first one; *targets* has them all.
-
-    :param window: The part of the incremental column that is read.
-
     :param why: Why it would run now.
-    :param blockers: What this version cannot do yet; with any, the pipeline is not run.
+    :param rows: The steps that make the rows, for all targets.
+    :param loads: What brings them into each target, as in *targets*.
+    :param after: What follows when all are committed.
+    :param window: The part of the incremental column that is read.
     :param analysed: False for frame code whose reads and columns only Spark can tell.
+    :param blockers: What this version cannot do yet; with any, the pipeline is not run.
     """
 
     pipeline: str
     location: str
-    mode: Mode
     source_connection: str | None
-    target_connection: str
-    target: str
     why: str
     path: Path
     path_why: str
-    steps: tuple[Step, ...]
+    rows: tuple[RowStep, ...]
+    loads: tuple[LoadSteps, ...]
+    after: tuple[AfterStep, ...]
     targets: tuple[TargetPlan, ...]
     connectors: tuple[str, ...]
     input_bytes: int | None
-    target_exists: bool
-    last_commit: str | None
     depends_on: tuple[Dependency, ...] = ()
     upstreams: tuple[UpstreamState, ...] = ()
-    keys: KeyChoice | None = None
     window: Window | None = None
-    diff: SchemaDiff | None = None
     expectations: tuple[Expectation, ...] = ()
-    destructive: tuple[str, ...] = ()
     lineage: Lineage | None = None
     analysed: bool = True
     blockers: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps in order: what `explain` prints is what the engine walks."""
+        return (
+            *(load.prepare for load in self.loads),
+            *self.rows,
+            *(step for load in self.loads for step in load.steps),
+            *self.after,
+        )
+
+    @property
+    def first(self) -> TargetPlan:
+        """The target that stands for the pipeline where there is room for one."""
+        return self.targets[0]
+
+    @property
+    def destructive(self) -> tuple[str, ...]:
+        """The changes of all targets that need consent, in words."""
+        return tuple(each for target in self.targets for each in target.destructive)
+
+    @property
+    def ends(self) -> Ends | None:
+        """What of the incremental column is read; None where there is no such column."""
+        return None if self.window is None else self.window.ends

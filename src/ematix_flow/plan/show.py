@@ -7,9 +7,10 @@ from datetime import timedelta
 
 from ematix_flow.plan.diff import Change, ChangeKind
 from ematix_flow.plan.explain import describe, statements
-from ematix_flow.plan.plan import Plan, TargetPlan, Window
+from ematix_flow.plan.plan import Plan, TargetPlan
 from ematix_flow.resolve.keys import KeyChoice
 from ematix_flow.spec.duration import duration_text
+from ematix_flow.spec.window import Window
 
 _SIGNS = {ChangeKind.ADD: "+", ChangeKind.DROP: "-", ChangeKind.RENAME: "?"}
 
@@ -22,9 +23,8 @@ def plan_text(plan: Plan, *, sql: bool = False) -> str:
 def _lines(plan: Plan, *, sql: bool) -> Iterator[str]:
     source = plan.source_connection or "frames"
     yield f"{plan.pipeline}  ({plan.location})"
-    yield f"  {source} -> {plan.target_connection}.{plan.target}  mode {plan.mode}"
-    for other in plan.targets[1:]:
-        yield f"  {source} -> {other.connection}.{other.target}  mode {other.mode}"
+    for target in plan.targets:
+        yield f"  {source} -> {target.connection}.{target.target}  mode {target.mode}"
     yield f"  why: {plan.why}"
     yield f"  path {plan.path}: {plan.path_why}"
     for target in plan.targets:
@@ -84,15 +84,16 @@ def _change_text(change: Change) -> str:
 
 def plan_json(plan: Plan) -> dict[str, object]:
     """Return the plan as stable data (see docs/plans.md)."""
+    first = plan.first
     return {
         "pipeline": plan.pipeline,
         "location": plan.location,
-        "mode": plan.mode.value,
+        "mode": first.mode.value,
         "source_connection": plan.source_connection,
-        "target_connection": plan.target_connection,
-        "target": plan.target,
-        "target_exists": plan.target_exists,
-        "last_commit": plan.last_commit,
+        "target_connection": first.connection,
+        "target": first.target,
+        "target_exists": first.exists,
+        "last_commit": first.last_commit,
         "why": plan.why,
         "path": plan.path.value,
         "path_why": plan.path_why,
@@ -106,10 +107,10 @@ def plan_json(plan: Plan) -> dict[str, object]:
             }
             for each in plan.upstreams
         ],
-        "keys": _keys_json(plan.keys),
+        "keys": _keys_json(first.keys),
         "targets": [_target_json(each) for each in plan.targets],
         "window": _window_json(plan.window),
-        "schema": [_change_json(change) for change in plan.diff.changes] if plan.diff else [],
+        "schema": [_change_json(change) for change in first.diff.changes] if first.diff else [],
         "expectations": [
             {"name": each.name, "condition": each.condition} for each in plan.expectations
         ],

@@ -31,8 +31,10 @@ PreTransform = DeduplicateBy | FilterWhere | Limit | SamplePct | SqlStep | Funct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepare:
-    """Create what is missing on the target and take the pipeline's fence, before Spark starts.
+    """Create what is missing on the target, before Spark starts.
 
+    :param alters: Those of the statements, destructive ones included, that change a table that is
+        there.
     :param destructive: Statements that may lose values that are there; without consent to them
         there is no run.
     :param optional: The same, but rows fit without them; without consent they are left out.
@@ -42,6 +44,7 @@ class Prepare:
     ddl: tuple[str, ...]
     destructive: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    alters: tuple[str, ...] = ()
     name: str = "prepare"
 
 
@@ -131,7 +134,6 @@ class Arrange:
     :param column_map: The query's names -> the target's.
     :param deletes: The SQL condition on a row of the query that makes it a deletion.
     :param cursor: The incremental column.
-    :param window: What this target still lacks, where others have more.
     :param untyped: Whether the source has no types: a number that comes as text sorts wrongly.
     """
 
@@ -140,7 +142,6 @@ class Arrange:
     column_map: tuple[tuple[str, str], ...] = ()
     deletes: str | None = None
     cursor: str | None = None
-    window: Window | None = None
     untyped: bool = False
     name: str = "arrange"
 
@@ -221,13 +222,13 @@ class Commit:
 class RunAfter:
     """Run SQL after the commit, in a transaction of its own.
 
-    :param goes_on: Whether what follows is done even if this fails.
+    :param continue_on_failure: Whether what follows is done even if this fails.
     """
 
     connection: str
     sql: tuple[str, ...]
     label: str
-    goes_on: bool = False
+    continue_on_failure: bool = False
     name: str = "after"
 
 
@@ -239,25 +240,40 @@ class CallAfter:
     pipeline: Pipeline
     function: Callable[..., object]
     dialect: str
-    goes_on: bool = False
+    continue_on_failure: bool = False
     name: str = "after"
 
 
-Step = (
-    Prepare
-    | ReadRelation
-    | ReadQuery
-    | Transform
-    | CallFunction
-    | Restrict
-    | Reshape
-    | Arrange
-    | Normalize
-    | Validate
-    | Stage
-    | Carry
-    | SelectInTarget
-    | Commit
-    | RunAfter
-    | CallAfter
-)
+RowStep = ReadRelation | ReadQuery | Transform | CallFunction | Restrict | Reshape
+TargetStep = Restrict | Arrange | Normalize | Validate
+AfterStep = RunAfter | CallAfter
+Step = Prepare | RowStep | TargetStep | Stage | Carry | SelectInTarget | Commit | AfterStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSteps:
+    """What brings the rows into one target.
+
+    :param contract: What the rows are judged by, on Spark or in the database itself.
+    :param shape: What is done to the rows for this target, in the pass that stages them.
+    :param carry: How rows of another database get into the committing session without Spark.
+    :param source: Where the commit finds the rows: in staging, or by a query of its own.
+    """
+
+    prepare: Prepare
+    contract: Contract
+    shape: tuple[TargetStep, ...]
+    source: Stage | SelectInTarget
+    commit: Commit
+    carry: Carry | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps in order, from the pipeline's rows to the commit."""
+        carried = () if self.carry is None else (self.carry,)
+        return (*carried, *self.shape, self.source, self.commit)
+
+    @property
+    def arrange(self) -> Arrange | None:
+        """The step that gives rows the names of this target, where one is needed."""
+        return next((step for step in self.shape if isinstance(step, Arrange)), None)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ematix_flow.errors import PlanError
-from ematix_flow.spec.cursor import Cursor
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.window import Ends, Window
 
@@ -54,7 +53,7 @@ def windows_of(
 
 def _require_sense(window: Window, pipeline: Pipeline) -> None:
     try:
-        assert window.bounds is not None
+        bounds = window.bounds
     except ValueError as error:
         raise PlanError(
             f"lookback of pipeline {pipeline.name!r}: {error}",
@@ -62,17 +61,9 @@ def _require_sense(window: Window, pipeline: Pipeline) -> None:
             hint="a duration goes with a date or a timestamp, a whole number with a number",
         ) from None
     if window.start is not None and window.end is not None:
-        first, last = (each.cursor for each in window.bounds)
-        if _is_after(first, last):
+        first, last = (each.cursor for each in bounds)
+        if first.compares_with(last) and not first.is_at_most(last):
             raise PlanError(
                 f"the window of pipeline {pipeline.name!r} ends before it begins: {window}",
                 where=pipeline.location,
             )
-
-
-def _is_after(one: Cursor, other: Cursor) -> bool:
-    if one.kind.is_time and other.kind.is_time:
-        return one.value[:10] > other.value[:10]
-    if one.kind.is_number and other.kind.is_number:
-        return float(one.value) > float(other.value)
-    return False

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 from ematix_flow.plan.steps import (
     Arrange,
-    CallAfter,
-    Commit,
+    LoadSteps,
     Normalize,
-    Prepare,
     ReadQuery,
     Reshape,
     Restrict,
-    RunAfter,
-    Stage,
-    Step,
+    RowStep,
     Validate,
 )
 from ematix_flow.spec.pipeline import Pipeline
@@ -29,12 +25,10 @@ from ematix_flow.sqltext.in_database.order import cursor_kind
 # The SQL that is known to mean the same as Spark's: tests compare the paths on these.
 BUILT = ("postgres", "duckdb", "sqlite", "mysql", "mariadb")
 
-_SHAPING = (Restrict, Reshape, Arrange, Normalize)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainLoad:
-    """The steps of a load that needs no Spark.
+    """A load that needs no Spark.
 
     :param kept: Conditions on the rows of the query; the others are left out.
     :param shaping: What happens to the rows between the query and the rules.
@@ -42,62 +36,54 @@ class PlainLoad:
 
     pipeline: Pipeline
     read: ReadQuery
-    validate: Validate
-    commit: Commit
-    arrange: Arrange | None = None
+    load: LoadSteps
     window: Window | None = None
     kept: tuple[str, ...] = ()
     shaping: tuple[Restrict | Reshape | Arrange | Normalize, ...] = ()
 
     @classmethod
-    def of(cls, pipeline: Pipeline, steps: Sequence[Step]) -> PlainLoad:
-        """Sort the steps; Unproven where one of them is for Spark."""
+    def of(cls, pipeline: Pipeline, rows: Sequence[RowStep], load: LoadSteps) -> PlainLoad:
+        """Sort the steps that Spark would walk; Unproven where one of them is for Spark alone."""
         _require_simple(pipeline)
-        found: dict[type[Step], Step] = {}
-        kept: list[str] = []
+        read: ReadQuery | None = None
         window: Window | None = None
-        for step in steps:
+        kept: list[str] = []
+        shaping: list[Restrict | Reshape | Arrange | Normalize] = []
+        for step in rows:
             match step:
-                case ReadQuery(known_as=None) | Validate() | Arrange() | Commit():
-                    found[type(step)] = step
+                case ReadQuery(known_as=None):
+                    read = step
+                    continue
                 case Restrict():
                     window = step.window
                 case Reshape(change=FilterWhere(condition=condition)):
                     kept.append(condition)
                 case Reshape():
                     raise Unproven("transforms_pre hold what only Spark does")
-                case Normalize() | Stage() | Prepare() | RunAfter() | CallAfter():
-                    pass
                 case _:
                     raise Unproven("its rows are made by Spark, not by a query of the database")
-        read, commit, validate = found.get(ReadQuery), found[Commit], found[Validate]
-        arrange = found.get(Arrange)
-        assert isinstance(commit, Commit)
-        assert isinstance(validate, Validate)
-        assert arrange is None or isinstance(arrange, Arrange)
-        if not isinstance(read, ReadQuery):
-            raise Unproven("its rows are made by Spark, not by a query of the database")
-        if validate.contract.drifted:
+            shaping.append(step)
+        assert read is not None, "whatever else makes rows was refused above"
+        if load.contract.drifted:
             raise Unproven("what does not fit its target is let go by Spark")
+        shaping += (step for step in load.shape if not isinstance(step, Validate))
         return cls(
             pipeline=pipeline,
             read=read,
-            validate=validate,
-            commit=commit,
-            arrange=arrange,
+            load=load,
             window=window,
             kept=tuple(kept),
-            shaping=tuple(step for step in steps if isinstance(step, _SHAPING)),
+            shaping=tuple(shaping),
         )
 
     def wanted(self, query: str, dialect: str) -> Wanted:
         """Return what the target wants of *query*, which its own database runs."""
-        arrange = self.arrange
+        arrange = self.load.arrange
         return Wanted(
             query=query,
             dialect=dialect,
-            layout=self.commit.layout,
-            table=self.validate.contract.table,
+            layout=self.load.commit.layout,
+            table=self.load.contract.table,
             location=self.pipeline.location,
             column_map=arrange.column_map if arrange else (),
             deletes=arrange.deletes if arrange else None,

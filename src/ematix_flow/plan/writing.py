@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ematix_flow.errors import NotSupported
-from ematix_flow.plan.collations import other_collations
+from ematix_flow.plan.collations import other_collations, refuse_incomparable_keys
 from ematix_flow.plan.diff import SchemaDiff, compare
 from ematix_flow.plan.drift import DriftDecision, resolve_drift
 from ematix_flow.plan.fitting import fitted
@@ -18,7 +18,6 @@ from ematix_flow.spec.layout import Layout
 from ematix_flow.spec.modes import HandleDeletes, Mode, OnDrift
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 from ematix_flow.spec.table import Table, TableName
-from ematix_flow.sqltext.bookkeeping import bookkeeping
 from ematix_flow.sqltext.ddl import create_schema, create_table
 from ematix_flow.sqltext.identifiers import physical_name
 from ematix_flow.sqltext.program import write_program
@@ -68,25 +67,27 @@ def plan_writing(
         target,
         fit.table,
         facts.columns,
-        cursor=pipeline.read.incremental_column is not None,
+        has_cursor=pipeline.read.incremental_column is not None,
         known_rows=(again or pipeline.read.lookback is not None)
         and target.write.mode is Mode.APPEND,
     )
-    create = _created(layout.table, name, dialect)
+    created = _created(layout.table, name, dialect)
     diff, drift = _drift(layout.table, name, facts, target, dialect)
-    schema = (create_schema(name.schema, dialect),) if name.schema else ()
-    companion = _companion(
+    refuse_incomparable_keys(layout, facts.columns or (), dialect)
+    beside = _companion(
         layout,
         name,
         dialect,
         lambda table: state.target(target.connection, table, pipeline.name).columns,
     )
+    missing = () if facts.columns is not None else created
     return Writing(
         prepare=Prepare(
             connection=target.connection,
-            ddl=(*schema, create, *drift.ddl, *companion, *bookkeeping(dialect).create),
+            ddl=(*missing, *drift.ddl, *beside.created, *beside.altered),
             destructive=drift.destructive_ddl,
             optional=drift.optional_ddl,
+            alters=(*drift.ddl, *beside.altered, *drift.destructive_ddl),
         ),
         commit=Commit(
             connection=target.connection,
@@ -110,7 +111,7 @@ def plan_writing(
 
 def _full_snapshot(layout: Layout) -> tuple[str, ...]:
     """Say what rows that mark deletions do not need, and what may be meant otherwise."""
-    if not layout.flagged or layout.handle_deletes is HandleDeletes.IGNORE:
+    if not layout.has_deletion_flag or layout.handle_deletes is HandleDeletes.IGNORE:
         return ()
     said = f"handle_deletes={layout.handle_deletes.value!r}"
     meant = "keys that the input lacks count as deleted, besides those that apply_as_deletes marks"
@@ -123,13 +124,23 @@ def _as_declared(table: Table, declared: Table) -> Table:
     return replace(table, columns=tuple(each for each in table.columns if each.name in names))
 
 
-def _created(table: Table, name: TableName, dialect: str) -> str:
+def _created(table: Table, name: TableName, dialect: str) -> tuple[str, ...]:
+    """Return what creates the table; NotSupported where the database cannot hold it."""
+    schema = (create_schema(name.schema, dialect),) if name.schema else ()
     try:
-        return create_table(table, name, dialect)
+        return (*schema, create_table(table, name, dialect))
     except NotSupported as error:
         raise NotSupported(
             f"{table.name}: {error.what}", where=table.location, hint=error.hint
         ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """The statements that create the companion, or give it the columns it lacks."""
+
+    created: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
 
 
 def _companion(
@@ -137,17 +148,16 @@ def _companion(
     name: TableName,
     dialect: str,
     columns_of: Callable[[TableName], tuple[ActualColumn, ...] | None],
-) -> tuple[str, ...]:
-    """Return the statements that create the companion, or give it the columns it lacks."""
+) -> _Beside:
     companion = companion_of(layout, name)
     if companion is None:
-        return ()
+        return _Beside()
     actual = columns_of(companion.name)
     if actual is None:
-        return (_created(companion, companion.name, dialect),)
+        return _Beside(created=_created(companion, companion.name, dialect))
     # It is ours: it grows with its target without being asked.
     _, drift = _compared(companion, companion.name, actual, OnDrift.EVOLVE, dialect)
-    return drift.ddl
+    return _Beside(altered=drift.ddl)
 
 
 def _drift(

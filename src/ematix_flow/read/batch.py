@@ -27,7 +27,14 @@ def read(
     match step:
         case ReadRelation(relation=relation):
             return reader.read_relation(spark, relation)
-        case ReadQuery(query=query) if isinstance(reader, ReadsInTasks):
-            return reader.read_in_tasks(spark, query, scratch, held)
         case ReadQuery(query=query):
-            return reader.read_query(spark, query, scratch)
+            return rows_of_query(reader, spark, query, scratch, held)
+
+
+def rows_of_query(
+    reader: Reader, spark: SparkSession, query: str, scratch: Path, held: ExitStack
+) -> DataFrame:
+    """Run *query* in the source: by the engine's tasks where they can fetch rows themselves."""
+    if isinstance(reader, ReadsInTasks):
+        return reader.read_in_tasks(spark, query, scratch, held)
+    return reader.read_query(spark, query, scratch)

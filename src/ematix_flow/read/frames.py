@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -24,15 +23,14 @@ class SourceFrames:
     """A source whose tables and queries become frames when they are asked for.
 
     :param dialect: The SQL that the source runs itself; None where Spark runs it.
-    :param scratch: Gives a new folder for each read's spooled rows.
+    :param run: Runs a query in the source.
     """
 
     connection: str
-    kind: str
     dialect: str | None
     reader: Reader
     spark: SparkSession
-    scratch: Callable[[], Path]
+    run: Callable[[str], DataFrame]
 
     def table(self, name: str) -> DataFrame:
         """Return a table or file as rows."""
@@ -49,4 +47,4 @@ class SourceFrames:
             for each in table_references(parse_query(sql, dialect="spark", where=where)):
                 self.table(str(each)).createOrReplaceTempView(view(each.name))
             return self.spark.sql(sql)
-        return self.reader.read_query(self.spark, sql, self.scratch())
+        return self.run(sql)

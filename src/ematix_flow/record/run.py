@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ematix_flow.spec.counts import RowCounts
-
-Window = tuple[str | None, str | None]
+from ematix_flow.spec.window import Ends
 
 
 class RunStatus(StrEnum):
@@ -84,7 +83,7 @@ class RunResult:
     purpose: Purpose = Purpose.RUN
     replay_of: str | None = None
     path: str | None = None
-    window: Window | None = None
+    window: Ends | None = None
     watermark: str | None = None
     rows: RowCounts = field(default_factory=RowCounts)
     targets: tuple[TargetOutcome, ...] = ()

@@ -95,4 +95,5 @@ def _told(what: str, location: Location, error: BaseException) -> UserCodeError:
         f"{what} raised {type(error).__name__}: {error}",
         where=where,
         details="".join(shown).rstrip(),
+        hint="mend that line, or catch what it raises",
     )

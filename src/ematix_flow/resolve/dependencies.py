@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ematix_flow.declare.project import Project
-from ematix_flow.errors import FlowError, UnknownName
+from ematix_flow.errors import DeclarationError, FlowError, UnknownName
 from ematix_flow.resolve.query import FrameFunction, Input, ResolvedQuery
 from ematix_flow.resolve.signature import Argument, Role
 from ematix_flow.spec.pipeline import Pipeline
@@ -92,6 +92,12 @@ def _require_known(upstream: str, pipeline: Pipeline, project: Project) -> None:
             upstream,
             project.pipelines,
             where=pipeline.location,
+        )
+    if upstream == pipeline.name:
+        raise DeclarationError(
+            f"pipeline {pipeline.name!r} depends on itself",
+            where=pipeline.location,
+            hint="take it out of depends_on; to read its own target it needs no dependency",
         )
 
 

@@ -110,8 +110,11 @@ def _refuse_circle(
     except CycleError as error:
         names = list(reversed(error.args[1]))
         lines = [f"  {name} ({declared[name].location})" for name in names]
+        alone = len(set(names)) == 1
         raise DeclarationError(
-            f"{what} wait for each other in a circle: " + " -> ".join(names),
+            f"{names[0]!r} waits for itself"
+            if alone
+            else f"{what} wait for each other in a circle: " + " -> ".join(names),
             where=declared[names[0]].location,
             details="\n".join(lines),
             hint=hint,

@@ -113,6 +113,7 @@ class QueryResolver:
                         f"pipeline {pipeline.name!r} returned Source.{returned.kind}_query, but "
                         f"connection {returned.connection!r} is {place.kind}",
                         where=pipeline.location,
+                        hint=f"name a {returned.kind} connection, or return a plain Source(...)",
                     )
                 query = self._query(pipeline, returned.query, returned.connection)
                 return replace(query, arguments=arguments)

@@ -1,4 +1,4 @@
-"""Declared types as Arrow types, and when two Arrow types hold the same values."""
+"""Declared types as Arrow types, and back."""
 
 from __future__ import annotations
 

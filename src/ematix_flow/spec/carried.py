@@ -25,8 +25,8 @@ def foreign_order(layout: Layout) -> dict[str, str]:
 
 def carried(layout: Layout) -> tuple[str, ...]:
     """Return every column that arrives beside those that are given."""
-    flags = (DELETED,) if layout.flagged else ()
-    cursor = (CURSOR,) if layout.cursor else ()
+    flags = (DELETED,) if layout.has_deletion_flag else ()
+    cursor = (CURSOR,) if layout.has_cursor else ()
     return (*flags, *foreign_order(layout).values(), *cursor)
 
 

@@ -7,7 +7,7 @@ that all rules cost no pass of their own and the driver can name the broken one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ematix_flow.spec.drifted import Drifted
@@ -45,11 +45,12 @@ class RuleKind(StrEnum):
 class Rule:
     """One promise of one column.
 
+    :param number: Its place among the rules of its contract, which gives it.
     :param unstorable: What the target's database has no value for.
     :param drifted: How the column differs in the target.
     """
 
-    number: int
+    number: int = 0
     column: str
     kind: RuleKind
     type: DataType
@@ -153,33 +154,13 @@ class Contract:
         :param cursor: The incremental column.
         """
         keys = layout.keys if layout else ()
-        promises = [
+        rules = (
             *(each for column in table.columns for each in _promises(column, dialect, keys)),
             *(_places(layout, cursor) if layout else ()),
-            *(
-                _Promise(
-                    column=each.column.name,
-                    kind=RuleKind.DRIFT,
-                    type=each.column.type,
-                    drifted=each,
-                )
-                for each in drifted
-                if each.discards_row
-            ),
-        ]
-        rules = tuple(
-            Rule(
-                number=number,
-                column=each.column,
-                kind=each.kind,
-                type=each.type,
-                marker=each.marker,
-                unstorable=each.unstorable,
-                drifted=each.drifted,
-            )
-            for number, each in enumerate(promises, start=1)
+            *(_misfit(each) for each in drifted if each.discards_row),
         )
-        return cls(table=table, rules=rules, layout=layout, drifted=drifted)
+        numbered = tuple(replace(each, number=number) for number, each in enumerate(rules, start=1))
+        return cls(table=table, rules=numbered, layout=layout, drifted=drifted)
 
     def rule(self, number: int) -> Rule:
         """Return the rule with this number."""
@@ -201,45 +182,40 @@ class Contract:
 
     def holds_for_deletions(self, rule: Rule) -> bool:
         """Tell whether *rule* is for rows that delete too: they often carry only their key."""
-        if self.layout is None or not self.layout.flagged:
+        if self.layout is None or not self.layout.has_deletion_flag:
             return True
         return rule.kind.on_place or rule.column in self.layout.keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Promise:
-    column: str
-    kind: RuleKind
-    type: DataType
-    marker: Fallible | None = None
-    unstorable: Unstorable | None = None
-    drifted: Drifted | None = None
-
-
-def _promises(column: Column, dialect: str | None, keys: tuple[str, ...]) -> Iterator[_Promise]:
+def _promises(column: Column, dialect: str | None, keys: tuple[str, ...]) -> Iterator[Rule]:
     name, kind = column.name, column.type
     # Markers come first: what they could not read is no value to judge.
     for marker in column.markers:
         if isinstance(marker, Fallible) and marker.reports:
-            yield _Promise(column=name, kind=RuleKind.MARKER, type=kind, marker=marker)
-    yield _Promise(column=name, kind=RuleKind.TYPE, type=kind)
+            yield Rule(column=name, kind=RuleKind.MARKER, type=kind, marker=marker)
+    yield Rule(column=name, kind=RuleKind.TYPE, type=kind)
     if has_lengths(kind):
-        yield _Promise(column=name, kind=RuleKind.LENGTH, type=kind)
+        yield Rule(column=name, kind=RuleKind.LENGTH, type=kind)
     for each in unstorable(kind, dialect) if dialect else ():
-        yield _Promise(column=name, kind=RuleKind.STORABLE, type=kind, unstorable=each)
+        yield Rule(column=name, kind=RuleKind.STORABLE, type=kind, unstorable=each)
     # NULL matches no row, so it is no key, even where the columns are only known from the query.
     if not column.nullable or name in keys:
-        yield _Promise(column=name, kind=RuleKind.NOT_NULL, type=kind)
+        yield Rule(column=name, kind=RuleKind.NOT_NULL, type=kind)
 
 
-def _places(layout: Layout, cursor: str | None) -> Iterator[_Promise]:
+def _places(layout: Layout, cursor: str | None) -> Iterator[Rule]:
     helpers = {column.name: column.type for column in layout.staging.columns}
     for name in layout.order:
-        yield _Promise(column=name, kind=RuleKind.ORDER, type=Text())
+        yield Rule(column=name, kind=RuleKind.ORDER, type=Text())
     if AT in helpers:
-        yield _Promise(column=layout.order[0], kind=RuleKind.BEGINNING, type=helpers[AT])
+        yield Rule(column=layout.order[0], kind=RuleKind.BEGINNING, type=helpers[AT])
     if CURSOR in helpers:
-        yield _Promise(column=cursor or CURSOR, kind=RuleKind.CURSOR, type=Text())
+        yield Rule(column=cursor or CURSOR, kind=RuleKind.CURSOR, type=Text())
+
+
+def _misfit(drifted: Drifted) -> Rule:
+    column = drifted.column
+    return Rule(column=column.name, kind=RuleKind.DRIFT, type=column.type, drifted=drifted)
 
 
 def has_lengths(kind: DataType) -> bool:

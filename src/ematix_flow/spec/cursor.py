@@ -12,9 +12,23 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-_SHIFT = 10**19
-_EXPONENT_SHIFT = 500
-_DOWN = str.maketrans("0123456789", "9876543210")
+from ematix_flow.spec.duration import duration_text
+
+# What makes a text sort like its value; Spark, the databases and this module write it alike.
+WHOLE_SHIFT = 10**19
+"""Whole numbers: the value and this..."""
+WHOLE_DIGITS = 20
+"""... in so many digits."""
+DIGITS, COUNTED_DOWN = "0123456789", "9876543210"
+"""Decimals below zero have their digits counted down..."""
+AFTER_ALL = "~"
+"""... and this behind them: of -1 and -1.5, the shorter text comes last."""
+EXPONENT_SHIFT = 500
+"""Doubles have their exponent, and this, before their digits."""
+PART_SEPARATOR = "."
+"""What joins the texts of several columns."""
+
+_DOWN = str.maketrans(DIGITS, COUNTED_DOWN)
 _TIME = "%Y-%m-%d %H:%M:%S.%f"
 
 
@@ -89,10 +103,29 @@ class Cursor:
             return Cursor(*_earlier(self, lookback))
         if isinstance(lookback, int) and self.kind.is_number:
             return Cursor(self.kind, str(Decimal(self.value) - lookback))
-        wanted = "a duration ('2h')" if self.kind.is_time else "a whole number"
         if self.kind is CursorKind.TEXT:
             raise ValueError(f"there is nothing to count back from text ({self.value!r})")
-        raise ValueError(f"of {self} it takes {wanted}, not {lookback!r}")
+        wanted = "a duration ('2h')" if self.kind.is_time else "a whole number"
+        article = "an" if self.kind is CursorKind.INTEGER else "a"
+        given = duration_text(lookback) if isinstance(lookback, timedelta) else lookback
+        raise ValueError(f"{article} {self.kind.value} column takes {wanted}, not {given!r}")
+
+    def compares_with(self, other: Cursor) -> bool:
+        """Tell whether both are numbers, times or texts."""
+        mine, theirs = self.kind, other.kind
+        return mine.is_time == theirs.is_time and mine.is_number == theirs.is_number
+
+    def is_at_most(self, other: Cursor) -> bool:
+        """Tell whether this does not lie above *other*; a day is its midnight."""
+        if self.kind.is_number and other.kind.is_number:
+            return Decimal(self.value) <= Decimal(other.value)
+        if self.kind.is_time and other.kind.is_time:
+            return self._moment <= other._moment
+        return self.value <= other.value
+
+    @property
+    def _moment(self) -> datetime:
+        return datetime.fromisoformat(self.value)
 
 
 def is_watermark(text: str) -> bool:
@@ -104,7 +137,7 @@ def is_watermark(text: str) -> bool:
 def _decoded(kind: CursorKind, text: str) -> Cursor:
     match kind:
         case CursorKind.INTEGER:
-            return Cursor(kind, str(int(text) - _SHIFT))
+            return Cursor(kind, str(int(text) - WHOLE_SHIFT))
         case CursorKind.DATE:
             return Cursor(kind, text[:10])
         case CursorKind.TIMESTAMP | CursorKind.TIMESTAMPTZ:
@@ -127,10 +160,10 @@ def _earlier(cursor: Cursor, lookback: timedelta) -> tuple[CursorKind, str]:
 
 def _number(text: str, *, with_exponent: bool) -> str:
     negative = text[0] == "0"
-    digits = text[1:].rstrip("~").translate(_DOWN) if negative else text[1:]
+    digits = text[1:].rstrip(AFTER_ALL).translate(_DOWN) if negative else text[1:]
     exponent = 0
     if with_exponent:
-        digits, exponent = digits[3:], int(digits[:3]) - _EXPONENT_SHIFT
+        digits, exponent = digits[3:], int(digits[:3]) - EXPONENT_SHIFT
     value = Decimal(digits)
     if with_exponent and value:
         value = value.scaleb(exponent)

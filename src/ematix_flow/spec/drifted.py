@@ -24,10 +24,13 @@ class Drifted:
     discards_row: bool = False
 
     def __str__(self) -> str:
-        what = "rows with" if self.discards_row else ""
-        name, kind = self.column.name, self.column.type
+        name = self.column.name
         if self.held is None:
-            return f"{what} a value in {name}, which the table lacks".strip()
-        if self.held == kind:
-            return f"{what} NULL in {name}, which the table does not take".strip()
-        return f"{what} a {name} that is no {self.held}, as the table has it".strip()
+            lost, why = "a value", f"the table lacks {name}"
+        elif self.held == self.column.type:
+            lost, why = "NULL", f"the table takes no NULL in {name}"
+        else:
+            lost, why = f"a value that is no {self.held}", f"the table has {name} as {self.held}"
+        if self.discards_row:
+            return f"{name}: rows with {lost} are set aside ({why})"
+        return f"{name}: {'its value' if self.held is None else lost} is discarded ({why})"

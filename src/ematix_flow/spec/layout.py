@@ -23,6 +23,8 @@ AT = "_flow_at"
 """When the version that a row of history describes begins."""
 CURSOR = "_flow_cursor"
 """The incremental column, as text that sorts like it."""
+TASK = "_flow_task"
+"""Which attempt at which task has sent the row, where tasks fill a table of the target."""
 
 # What flow itself keeps in a target.
 LOADED_AT = Column(name="_loaded_at", type=TimestampTZ(), nullable=True)
@@ -41,10 +43,10 @@ class Layout:
     :param compare: The columns whose change counts as a change.
     :param update: The columns that a change sets; the others are set when a row is inserted.
     :param order: The columns that order the events of a key, the first one first.
-    :param flagged: Whether rows say of themselves that they are deletions.
+    :param has_deletion_flag: Whether rows say of themselves that they are deletions.
     :param soft_column: What marks a row as deleted, where deletions leave the row.
     :param audit: The columns of `LOADED_AT` and `BATCH_ID` that the table has.
-    :param cursor: Whether rows carry the incremental column.
+    :param has_cursor: Whether rows carry the incremental column.
     :param known_rows: Whether rows that are there already may be given again (lookback).
     """
 
@@ -55,7 +57,7 @@ class Layout:
     compare: tuple[str, ...] = ()
     update: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
-    flagged: bool = False
+    has_deletion_flag: bool = False
     handle_deletes: HandleDeletes = HandleDeletes.IGNORE
     soft_column: str | None = None
     ignore_null_updates: bool = False
@@ -64,7 +66,7 @@ class Layout:
     history: HistoryColumns | None = None
     ttl: timedelta | None = None
     audit: tuple[str, ...] = ()
-    cursor: bool = False
+    has_cursor: bool = False
     known_rows: bool = False
 
     def column(self, name: str) -> Column:
@@ -91,10 +93,10 @@ class Layout:
     def staging(self) -> Table:
         """The staged rows: everything may be NULL there, and nothing is a key."""
         helpers = [
-            (self.flagged, DELETED, Boolean()),
+            (self.has_deletion_flag, DELETED, Boolean()),
             (bool(self.order), SEQUENCE, Text()),
             (bool(self.order) and self.history is not None, AT, None),
-            (self.cursor, CURSOR, Text()),
+            (self.has_cursor, CURSOR, Text()),
         ]
         given = tuple(each.bare for each in self.table.columns if each.name in self.given)
         ours = tuple(

@@ -10,7 +10,7 @@ from ematix_flow.spec.table import TableName
 Kind = Literal["column", "expression", "aggregate", "constant"]
 """How a value is made: copied, computed, computed over several rows, or read from no table."""
 
-Role = Literal["filter", "join", "group_by", "sort"]
+InfluenceRole = Literal["filter", "join", "group_by", "sort"]
 """How a column decides about rows without being part of a value."""
 
 
@@ -34,7 +34,7 @@ class Influence:
     """A column that decides which rows there are, and how."""
 
     column: ColumnRef
-    role: Role
+    role: InfluenceRole
 
     def to_json(self) -> dict[str, str]:
         """Return the stable form."""

@@ -51,18 +51,14 @@ _FACTS: dict[str, tuple[tuple[tuple[type[DataType], ...], tuple[Unstorable, ...]
         (_TEXT, (Unstorable.NUL,)),
         ((JSONB, Array, Struct), (Unstorable.NUL_ESCAPE,)),
     ),
-    "mariadb": _MYSQL,
     "mysql": _MYSQL,
+    "mariadb": _MYSQL,
     "sqlite": (
         ((Float, Double), (Unstorable.NAN,)),
         # As text, which sorts and reads back only with four digits.
         (_TIME, (Unstorable.LONG_YEAR,)),
     ),
 }
-
-
-# MariaDB stores what MySQL does.
-_FACTS["mariadb"] = _FACTS["mysql"]
 
 
 def unstorable(kind: DataType, dialect: str) -> tuple[Unstorable, ...]:

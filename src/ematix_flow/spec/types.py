@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin
 
 _LONGEST_STRING = 2**31 - 1
+# What Spark and Arrow's 128 bits hold of a decimal.
+MOST_DIGITS = 38
 
 
 def _is_count(value: object, least: int, most: int) -> bool:
@@ -88,8 +90,10 @@ class Numeric(DataType):
     scale: int = 0
 
     def __post_init__(self) -> None:
-        if not _is_count(self.precision, 1, 38):
-            raise ValueError(f"Numeric[p, s] takes a precision of 1 to 38, not {self.precision!r}")
+        if not _is_count(self.precision, 1, MOST_DIGITS):
+            raise ValueError(
+                f"Numeric[p, s] takes a precision of 1 to {MOST_DIGITS}, not {self.precision!r}"
+            )
         if not _is_count(self.scale, 0, self.precision):
             raise ValueError(
                 f"Numeric[{self.precision}, s] takes a scale of 0 to {self.precision}, "

@@ -115,9 +115,3 @@ def _bound(text: str, sides: _Sides) -> Bound:
     if operator in (sides.included, sides.excluded):
         return Bound(operator, Cursor.read(value))
     return Bound(sides.of_watermark if is_watermark(text) else sides.written, Cursor.read(text))
-
-
-def is_part(ends: Ends) -> bool:
-    """Tell whether these ends cut a part out of the past: from a value, or to before one."""
-    lower = ends[0] is not None and _bound(ends[0], _LOWER).operator == ">="
-    return lower or (ends[1] is not None and _bound(ends[1], _UPPER).operator == "<")

@@ -29,8 +29,22 @@ def create_schema(name: str, dialect: str) -> str:
     return exp.Create(this=target, kind="SCHEMA", exists=True).sql(dialect=grammar_of(dialect))
 
 
-def create_table(table: Table, name: TableName, dialect: str) -> str:
+def can_be_temporary(name: TableName, dialect: str) -> bool:
+    """Tell whether a table can be this session's alone, and be used as any other.
+
+    MySQL cannot name a temporary table twice in a statement; elsewhere they are in no schema.
+    """
+    return name.schema is None and not is_mysql(dialect)
+
+
+def drop_table(name: TableName, dialect: str) -> str:
+    """Return DROP TABLE."""
+    return f"DROP TABLE {table_node(name).sql(dialect=grammar_of(dialect))}"
+
+
+def create_table(table: Table, name: TableName, dialect: str, *, temporary: bool = False) -> str:
     """Return CREATE TABLE IF NOT EXISTS; what *dialect* cannot hold is an error."""
+    kind = "TEMP TABLE" if temporary else "TABLE"
     grammar = grammar_of(dialect)
     held = {
         column.name: each.type_name
@@ -46,16 +60,16 @@ def create_table(table: Table, name: TableName, dialect: str) -> str:
         # Their keys are not enforced; what a mode needs of them it asks of the rows.
         partitioned = _partitioned_by(table, grammar)
         listed = ", ".join(definitions)
-        return f"CREATE TABLE IF NOT EXISTS {target} ({listed}) USING {dialect}{partitioned}"
+        return f"CREATE {kind} IF NOT EXISTS {target} ({listed}) USING {dialect}{partitioned}"
     _refuse_partitions(table, dialect)
     if is_mysql(dialect):
         _require_short_row(held, dialect)
-    for kind, names in _keys(table):
+    for constraint, names in _keys(table):
         if is_mysql(dialect):
             _require_short_key(names, held, dialect)
-        definitions.append(f"{kind} ({_listed(names, grammar)})")
+        definitions.append(f"{constraint} ({_listed(names, grammar)})")
     options = _MYSQL_OPTIONS.format(COLLATIONS[dialect]) if is_mysql(dialect) else ""
-    return f"CREATE TABLE IF NOT EXISTS {target} ({', '.join(definitions)}){options}"
+    return f"CREATE {kind} IF NOT EXISTS {target} ({', '.join(definitions)}){options}"
 
 
 def _keys(table: Table) -> list[tuple[str, tuple[str, ...]]]:

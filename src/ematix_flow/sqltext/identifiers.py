@@ -36,6 +36,12 @@ def table(name: TableName) -> exp.Table:
     )
 
 
+def folded(name: str, dialect: str) -> str:
+    """Return *name* so that names which *dialect* takes for one are one."""
+    # We quote every name, and only PostgreSQL then tells `Id` from `id`.
+    return name if dialect == "postgres" else name.casefold()
+
+
 def physical_name(declared: TableName, dialect: str) -> TableName:
     """Return the name a declared table has in *dialect*: SQLite, without schemas, joins the two."""
     if dialect == "sqlite" and declared.schema:

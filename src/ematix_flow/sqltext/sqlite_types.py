@@ -8,6 +8,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from ematix_flow.spec.types import (
+    MOST_DIGITS,
     BigInt,
     Boolean,
     Bytes,
@@ -23,8 +24,6 @@ from ematix_flow.spec.types import (
 _DECIMAL = re.compile(
     r"(?:NUMERIC|DECIMAL)(?:_TEXT)?\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", re.IGNORECASE
 )
-# The digits an engine's decimal can have; more are kept as text.
-_MOST_DIGITS = 38
 # The first that is part of the declared type counts.
 _PARTS: tuple[tuple[str, DataType], ...] = (
     ("TIMESTAMPTZ", TimestampTZ()),
@@ -57,7 +56,7 @@ def meaning_in_sqlite(declared: str) -> DataType | None:
     name = declared.upper()
     if match := _DECIMAL.search(name):
         precision, scale = int(match[1]), int(match[2] or 0)
-        return Numeric(precision, scale) if scale <= precision <= _MOST_DIGITS else Text()
+        return Numeric(precision, scale) if scale <= precision <= MOST_DIGITS else Text()
     return next((kind for part, kind in _PARTS if part in name), None)
 
 

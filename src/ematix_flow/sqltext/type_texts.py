@@ -79,6 +79,7 @@ _MYSQL_TEXTS = {
     DType.TEXT: String(65_535 // 4),
     DType.MEDIUMTEXT: String(16_777_215 // 4),
 }
+_TOKEN = re.compile(r'"(?:[^"]|"")*"|\w+|[^\w\s]')
 _SQLITE_DECIMAL = re.compile(r"NUMERIC_TEXT\s*\((\d+)\s*,\s*(\d+)\)", re.IGNORECASE)
 _SQLITE_NAMES: dict[str, DataType] = {
     spelling(type(kind), "sqlite"): kind
@@ -103,6 +104,23 @@ def read_type(text: str, dialect: str) -> DataType | None:
     except (ParseError, TokenError):
         return None
     return _meaning(parsed, dialect)
+
+
+def as_reported(type_name: str) -> str:
+    """Return a type of ours without the clauses that no database reports with it."""
+    return type_name.partition(" CHARACTER SET")[0]
+
+
+def same_text(one: str, other: str) -> bool:
+    """Tell whether two texts name one type: databases space, case and quote as they like."""
+    return _tokens(one) == _tokens(other)
+
+
+def _tokens(type_text: str) -> list[str]:
+    return [
+        (token[1:-1].replace('""', '"') if token[0] == '"' else token).casefold()
+        for token in _TOKEN.findall(as_reported(type_text))
+    ]
 
 
 def numeric_in_sqlite(text: str) -> bool:

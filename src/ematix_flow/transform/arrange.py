@@ -15,7 +15,6 @@ from ematix_flow.spec.layout import CURSOR, DELETED
 from ematix_flow.spec.offered import Offered
 from ematix_flow.sqltext.conditions import columns_in
 from ematix_flow.sqltext.identifiers import quoted
-from ematix_flow.transform.window import restrict
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 def arrange(frame: DataFrame, step: Arrange) -> DataFrame:
     """Return the rows as *step* wants them: renamed, marked, and without columns of no target."""
     offered = Offered(frame.columns, step.column_map, step.location)
-    if step.window is not None:
-        frame = restrict(frame, step.window, step.location)
     helpers: dict[str, str] = {}
     aside: set[str] = set()
     if step.deletes is not None:

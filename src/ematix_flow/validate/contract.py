@@ -16,6 +16,7 @@ values that will be stored.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -52,6 +53,21 @@ _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\z"
 _NESTED = ("array", "struct", "map")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paired:
+    """Rows with each value twice.
+
+    :param raw: Where it is as it came.
+    :param cast: Where it is in its declared type.
+    :param actual: The types that the values came in.
+    """
+
+    rows: DataFrame
+    raw: Mapping[str, str]
+    cast: Mapping[str, str]
+    actual: Mapping[str, DataType]
+
+
 def judge(
     frame: DataFrame,
     contract: Contract,
@@ -64,9 +80,34 @@ def judge(
     :param as_json: The arrays and structs that the target keeps as JSON text (see `json_text`).
     :param discarded: Counts the values that are let go.
     """
+    # A projection each for casts, rules and values, so that each is evaluated once per row.
+    paired = _paired(frame, contract)
+    rows = paired.rows
+    place = places(rows, contract, paired.raw, paired.cast) if contract.layout else Place()
+    if place.computed:
+        rows = rows.select("*", *(each.alias(name) for name, each in place.computed.items()))
+    stored = Stored.of(rows, contract, paired.cast)
+    faults = _faults(contract, paired, place, stored)
+    broken, value = _verdict(faults, contract)
+    if discarded is not None:
+        rows = discarded.counted(rows, stored.unfit())
+    return rows.select("*", broken.alias(RULE_COLUMN)).select(
+        *(
+            _in_target(held, column, as_json).alias(column.name)
+            for column in contract.table.columns
+            if (held := stored.value(column.name, faults)) is not None
+        ),
+        *(each.alias(name) for name, each in place.helpers.items()),
+        RULE_COLUMN,
+        value.alias(VALUE_COLUMN),
+    )
+
+
+def _paired(frame: DataFrame, contract: Contract) -> _Paired:
+    """Find the declared columns, and cast them; what is carried beside them comes along."""
     from pyspark.sql import functions
 
-    layout = contract.layout
+    layout, columns = contract.layout, contract.table.columns
     flags = tuple(rule.flag for rule in contract.on_markers)
     beside = carried(layout) if layout else ()
     found = match_columns(
@@ -77,50 +118,40 @@ def judge(
         kept=layout.table.column_names if layout else (),
     )
     types = {field.name: field.dataType for field in frame.schema.fields}
-    actual = {column.name: types[found[column.name]] for column in contract.table.columns}
-    for column in contract.table.columns:
+    actual = {column.name: types[found[column.name]] for column in columns}
+    for column in columns:
         _require_nested_type(actual[column.name], column, contract)
-    # A projection each for casts, rules and values, so that each is evaluated once per row.
     raw = {name: f"_flow_raw_{number}" for number, name in enumerate(found)}
     cast = {name: f"_flow_cast_{number}" for number, name in enumerate(found)}
     given = {name: functions.col(quoted(theirs, "spark")) for name, theirs in found.items()}
-    paired = frame.select(
+    held = {
+        column.name: cast_value(given[column.name], actual[column.name], column.type)
+        for column in columns
+    }
+    rows = frame.select(
         *(each.alias(raw[name]) for name, each in given.items()),
-        *(
-            cast_value(given[column.name], actual[column.name], column.type).alias(
-                cast[column.name]
-            )
-            for column in contract.table.columns
-        ),
+        *(each.alias(cast[name]) for name, each in held.items()),
         *flags,
         *beside,
     )
-    place = places(paired, contract, raw, cast) if layout else Place()
-    if place.computed:
-        paired = paired.select("*", *(each.alias(name) for name, each in place.computed.items()))
-    stored = Stored.of(paired, contract, cast)
-    faults = {
-        rule: place.fault(rule)
-        if rule.kind.on_place
-        else stored.fault(rule, raw[rule.column])
-        if rule.kind is RuleKind.DRIFT
-        else _fault(rule, raw[rule.column], cast[rule.column], actual[rule.column])
-        # A row is set aside only where nothing stops the run: no fault hides another.
-        for rule in sorted(contract.rules, key=lambda rule: rule.sets_aside)
-    }
-    broken, value = _verdict(faults, contract)
-    if discarded is not None:
-        paired = discarded.counted(paired, stored.unfit())
-    return paired.select("*", broken.alias(RULE_COLUMN)).select(
-        *(
-            _in_target(held, column, as_json).alias(column.name)
-            for column in contract.table.columns
-            if (held := stored.value(column.name, faults)) is not None
-        ),
-        *(each.alias(name) for name, each in place.helpers.items()),
-        RULE_COLUMN,
-        value.alias(VALUE_COLUMN),
-    )
+    return _Paired(rows=rows, raw=raw, cast=cast, actual=actual)
+
+
+def _faults(contract: Contract, paired: _Paired, place: Place, stored: Stored) -> dict[Rule, Fault]:
+    """Return how each rule is broken, those first that stop the run.
+
+    A row is set aside only where nothing stops the run: no fault hides another.
+    """
+
+    def fault(rule: Rule) -> Fault:
+        if rule.kind.on_place:
+            return place.fault(rule)
+        raw = paired.raw[rule.column]
+        if rule.kind is RuleKind.DRIFT:
+            return stored.fault(rule, raw)
+        return _fault(rule, raw, paired.cast[rule.column], paired.actual[rule.column])
+
+    return {rule: fault(rule) for rule in sorted(contract.rules, key=lambda rule: rule.sets_aside)}
 
 
 def _verdict(faults: Mapping[Rule, Fault], contract: Contract) -> tuple[Column, Column]:

@@ -14,6 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ematix_flow.errors import ContractError
+from ematix_flow.spec.cursor import (
+    AFTER_ALL,
+    COUNTED_DOWN,
+    DIGITS,
+    EXPONENT_SHIFT,
+    WHOLE_DIGITS,
+    WHOLE_SHIFT,
+)
+from ematix_flow.spec.types import MOST_DIGITS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -23,14 +32,6 @@ if TYPE_CHECKING:
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
-_SHIFT = str(10**19)
-_WIDTH = 20
-_DIGITS, _COUNTED_DOWN = "0123456789", "9876543210"
-_EXPONENT_SHIFT = 500
-_MOST_DIGITS = 38
-# Behind negative numbers: of -1 and -1.5, the shorter text comes last.
-_AFTER_ALL = "~"
-PART_SEPARATOR = "."
 
 
 def can_be_ordered(kind: DataType) -> bool:
@@ -56,8 +57,9 @@ def order_text(value: Column, kind: DataType) -> Column:
 
     simple = kind.simpleString()
     if simple in _WHOLE:
-        shifted = value.cast("decimal(20,0)") + functions.lit(_SHIFT).cast("decimal(20,0)")
-        return functions.lpad(shifted.cast("string"), _WIDTH, "0")
+        shift = functions.lit(str(WHOLE_SHIFT)).cast("decimal(20,0)")
+        shifted = value.cast("decimal(20,0)") + shift
+        return functions.lpad(shifted.cast("string"), WHOLE_DIGITS, "0")
     if simple in _TIMES:
         return _time_text(value, simple)
     if simple.startswith("decimal"):
@@ -86,7 +88,7 @@ def _decimal_text(value: Column, kind: DataType) -> Column:
     # As many digits before the point whatever the type, so that a wider one sorts with it.
     plain = functions.abs(value).cast(f"decimal({kind.precision},{kind.scale})").cast("string")
     decimals = kind.scale + 1 if kind.scale else 0
-    return _signed(value < 0, functions.lpad(plain, _MOST_DIGITS + decimals, "0"))
+    return _signed(value < 0, functions.lpad(plain, MOST_DIGITS + decimals, "0"))
 
 
 def _double_text(value: Column) -> Column:
@@ -96,7 +98,7 @@ def _double_text(value: Column) -> Column:
     spelt = functions.format_string("%.16e", functions.abs(value))
     mantissa = functions.substring(spelt, 1, 18)
     exponent = functions.regexp_extract(spelt, "e([+-]?[0-9]+)", 1).try_cast("int")
-    biased = functions.when(value == 0, functions.lit(0)).otherwise(exponent + _EXPONENT_SHIFT)
+    biased = functions.when(value == 0, functions.lit(0)).otherwise(exponent + EXPONENT_SHIFT)
     digits = functions.concat(functions.lpad(biased.cast("string"), 3, "0"), mantissa)
     finite = ~functions.isnan(value) & (functions.abs(value) != float("inf"))
     return functions.when(finite, _signed(value < 0, digits))
@@ -105,6 +107,6 @@ def _double_text(value: Column) -> Column:
 def _signed(negative: Column, digits: Column) -> Column:
     from pyspark.sql import functions
 
-    down = functions.translate(digits, _DIGITS, _COUNTED_DOWN)
-    below = functions.concat(functions.lit("0"), down, functions.lit(_AFTER_ALL))
+    down = functions.translate(digits, DIGITS, COUNTED_DOWN)
+    below = functions.concat(functions.lit("0"), down, functions.lit(AFTER_ALL))
     return functions.when(negative, below).otherwise(functions.concat(functions.lit("1"), digits))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ematix_flow.errors import ContractError
 from ematix_flow.spec.carried import foreign_order, given_name
 from ematix_flow.spec.contract import Contract, Rule, RuleKind
-from ematix_flow.spec.cursor import TAGS
+from ematix_flow.spec.cursor import PART_SEPARATOR, TAGS
 from ematix_flow.spec.layout import AT, CURSOR, DELETED, SEQUENCE, Layout
 from ematix_flow.spec.types import Date, Timestamp, TimestampTZ
-from ematix_flow.validate.order_text import PART_SEPARATOR, order_text, require_ordered
+from ematix_flow.validate.order_text import order_text, require_ordered
 from ematix_flow.validate.value import cast_value, loses_value, same_type
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Places:
     def place(self) -> Place:
         from pyspark.sql import functions
 
-        if self.layout.flagged:
+        if self.layout.has_deletion_flag:
             self.helpers[DELETED] = functions.col(DELETED)
         if self.layout.order:
             self._order()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ematix_flow.errors import DeclarationError
@@ -31,9 +31,12 @@ def run_after(target: Target, statements: Sequence[str]) -> RanAfter:
     return RanAfter(statements=len(statements), rows=rows)
 
 
-def call_after(step: CallAfter, target: Target, spark: object) -> None:
-    """Call the function with what it asks for by name, and run the SQL that it returns."""
-    known = {"tgt": str(step.pipeline.target.name), "spark": spark}
+def call_after(step: CallAfter, target: Target, spark: Callable[[], object]) -> None:
+    """Call the function with what it asks for by name, and run the SQL that it returns.
+
+    :param spark: Gives the session: a function that asks for none needs no engine.
+    """
+    known = {"tgt": lambda: str(step.pipeline.target.name), "spark": spark}
     names = list(inspect.signature(step.function).parameters)
     for name in names:
         if name not in known:
@@ -42,6 +45,6 @@ def call_after(step: CallAfter, target: Target, spark: object) -> None:
                 f"take {' and '.join(_PARAMETERS)}",
                 where=step.pipeline.location,
             )
-    returned = call_user(step.function, step.pipeline, *(known[name] for name in names))
+    returned = call_user(step.function, step.pipeline, *(known[name]() for name in names))
     if isinstance(returned, str):
         run_after(target, statements_in(returned, step.dialect))

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ematix_flow._base.hidden_failure import HiddenFailure
 from ematix_flow.plan.steps import Carry
-from ematix_flow.ports import ReadsWithoutSpark, StagedRows, TargetSession
+from ematix_flow.ports import (
+    PassesRows,
+    Reader,
+    ReadsWithoutSpark,
+    StagedBatches,
+    StagesInTable,
+    StagingTable,
+    Target,
+    TargetSession,
+)
 from ematix_flow.spec.altered import require_unaltered
 from ematix_flow.spec.arrow_type import arrow_type, declared_type
 from ematix_flow.spec.types import DataType
@@ -19,9 +29,31 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 
 
+def passes(target: Target, step: Carry, reader: Reader) -> bool:
+    """Tell whether the source's server can fill a table of the target's itself."""
+    if not isinstance(target, StagesInTable):
+        return False
+    table = target.staging_table(step.relation, step.table)
+    return isinstance(table, PassesRows) and table.passes_from(reader)
+
+
+def pass_rows(
+    step: Carry,
+    reader: Reader,
+    table: StagingTable | None,
+    session: TargetSession,
+    tell: Progress,
+) -> int:
+    """Let one server fill a table of the other, show it to the session, and count its rows."""
+    assert isinstance(table, PassesRows)  # as `passes` said
+    staged = table.pass_rows(reader, step.read.query, tell)
+    session.show_staging(staged, step.table, step.relation)
+    return staged.rows
+
+
 def carry(
     step: Carry,
-    reader: ReadsWithoutSpark,
+    reader: Reader,
     opening: Callable[[], TargetSession],
     scratch: Path,
     tell: Progress,
@@ -34,18 +66,21 @@ def carry(
     """
     import pyarrow as pa
 
+    assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
     failure: Exception | None = None
     try:
         with reader.batches(step.read.query, scratch) as rows:
             _require_as_planned(rows.schema, step)
             session = opening()
-            arriving = _Arriving(rows, tell)
-            stream = pa.RecordBatchReader.from_batches(rows.schema, arriving.batches())
+            arriving, hidden = _Arriving(rows, tell), HiddenFailure()
+            batches = hidden.given(arriving.batches())
+            stream = pa.RecordBatchReader.from_batches(rows.schema, batches)
             try:
-                session.show_staging(StagedRows(rows=0, batches=stream), step.table, step.relation)
-            except Exception as error:  # noqa: BLE001  # raised below
-                if arriving.failure is not None:
-                    raise arriving.failure from None
+                with hidden.revealed():
+                    session.show_staging(StagedBatches(batches=stream), step.table, step.relation)
+            except Exception as error:
+                if error is hidden.error:
+                    raise
                 failure = error
                 raise _GivenUp from None
     except _GivenUp:
@@ -60,30 +95,19 @@ class _GivenUp(Exception):
 
 @dataclass(slots=True)
 class _Arriving:
-    """Rows on their way, counted.
-
-    :ivar failure: What went wrong with the source; whoever takes the rows may hide it.
-    """
+    """Rows on their way, counted."""
 
     rows: RecordBatchReader
     tell: Progress
     counted: int = 0
     bytes: int = 0
-    failure: BaseException | None = None
 
     def batches(self) -> Iterator[RecordBatch]:
-        try:
-            for batch in self.rows:
-                yield batch
-                self.counted += batch.num_rows
-                self.bytes += batch.nbytes
-                self.tell(self.bytes)
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            # An interrupt, too: whoever takes the rows knows it only as a failure of theirs.
-            self.failure = error
-            raise
+        for batch in self.rows:
+            yield batch
+            self.counted += batch.num_rows
+            self.bytes += batch.nbytes
+            self.tell(self.bytes)
 
 
 def _require_as_planned(found: Schema, step: Carry) -> None:

@@ -8,7 +8,8 @@ from ematix_flow.errors import ContractError
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import TargetSession
 from ematix_flow.spec.modes import OnDuplicateKeys
-from ematix_flow.write.quarantine import COLUMN, PROBLEM
+from ematix_flow.sqltext.program import Found
+from ematix_flow.write.quarantine import COLUMN, PROBLEM, make_durable
 
 _SHOWN = 5
 _BATCH = 50_000
@@ -22,18 +23,19 @@ def settle_duplicates(session: TargetSession, step: Commit, quarantine: Path | N
     program, policy = step.program, step.layout.on_duplicate_keys
     if program.duplicates is None or policy is OnDuplicateKeys.LAST:
         return 0
-    found = session.fetch(f"{program.duplicates} LIMIT {_SHOWN}")
+    found = session.fetch(program.duplicates.first(_SHOWN))
     if not found:
         return 0
     if policy is OnDuplicateKeys.ERROR:
-        raise _refused(step, found, _total(session, program.duplicates))
+        raise _refused(step, found, _count(session, program.duplicates))
     assert program.set_aside is not None
     if quarantine is None:
-        return _total(session, program.set_aside)
-    return _write(session, step, quarantine.with_name(f"{quarantine.stem}-duplicates.parquet"))
+        return _count(session, program.set_aside)
+    file = quarantine.with_name(f"{quarantine.stem}-duplicates.parquet")
+    return _write(session, step, program.set_aside, file)
 
 
-def _write(session: TargetSession, step: Commit, file: Path) -> int:
+def _write(session: TargetSession, step: Commit, aside: Found, file: Path) -> int:
     """Write the rows as text beside what is wrong with them, whole or not at all; count them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -44,18 +46,18 @@ def _write(session: TargetSession, step: Commit, file: Path) -> int:
     unfinished = file.with_name(f".{file.name}.unfinished")
     count = 0
     with pq.ParquetWriter(unfinished, schema) as writer:
-        while rows := session.fetch(f"{step.program.set_aside} LIMIT {_BATCH} OFFSET {count}"):
+        while rows := session.fetch(aside.part(_BATCH, after=count)):
             texts = [[None if value is None else str(value) for value in row] for row in rows]
             columns = zip(*([*row, *problem] for row in texts), strict=True)
             arrays = [pa.array(column, pa.string()) for column in columns]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             count += len(rows)
-    unfinished.replace(file)
+    make_durable(unfinished, file)
     return count
 
 
-def _total(session: TargetSession, duplicates: str) -> int:
-    [[count]] = session.fetch(f"SELECT count(*) FROM ({duplicates}) AS d")  # noqa: S608  # ours
+def _count(session: TargetSession, found: Found) -> int:
+    [[count]] = session.fetch(found.count)
     return int(str(count))
 
 

@@ -90,10 +90,7 @@ def take_lease(
 def renew_lease(session: TargetSession, sql: Bookkeeping, claim: Claim, token: int) -> bool:
     """Make the lease last again; tell whether it is still ours."""
     milliseconds = claim.ttl // timedelta(milliseconds=1)
-    if session.execute(sql.renew_lease, (milliseconds, claim.pipeline, token)) == 1:
-        return True
-    # MySQL does not count a row that an UPDATE leaves as it was.
-    return _read(session, sql, claim.pipeline) == token
+    return session.execute(sql.renew_lease, (milliseconds, claim.pipeline, token)) == 1
 
 
 def release_lease(session: TargetSession, sql: Bookkeeping, claim: Claim, token: int) -> None:
@@ -106,12 +103,7 @@ def hold_fence(session: TargetSession, sql: Bookkeeping, pipeline: str, token: i
 
     The row stays locked (or conflicts) until the transaction ends.
     """
-    arguments = (pipeline, token)
-    if sql.holds_by_reading:
-        found = len(session.fetch(sql.hold_fence, arguments))
-    else:
-        found = session.execute(sql.hold_fence, arguments)
-    if found != 1:
+    if session.execute(sql.hold_fence, (pipeline, token)) != 1:
         raise fence_lost(pipeline, _read(session, sql, pipeline), token)
 
 

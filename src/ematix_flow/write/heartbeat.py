@@ -29,7 +29,7 @@ class Heartbeat:
     pause: Callable[[float], bool] | None = None
     lost: FenceLost | None = None
     on_lost: Callable[[], None] = lambda: None
-    _stop: threading.Event = field(default_factory=threading.Event)
+    _stop: threading.Event = field(default_factory=threading.Event, init=False)
 
     @contextmanager
     def beating(self) -> Iterator[None]:

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ematix_flow.plan.steps import Commit
-from ematix_flow.ports import BrokenRow, StagedQuery, StagedRows, TargetSession
-from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN
-from ematix_flow.sqltext.program.grammar import Grammar
+from ematix_flow.ports import BrokenRow, CountedRows, StagedQuery, TargetSession
+from ematix_flow.spec.named_row import named_row, naming_columns
+from ematix_flow.sqltext.in_database.verdict import Verdict
 from ematix_flow.write.staging import refuse_broken
-from ematix_flow.write.staging_table import naming_columns
-from ematix_flow.write.staging_task import SAMPLES, named_row
+from ematix_flow.write.staging_task import SAMPLES
 
 
-def show_rows(session: TargetSession, staged: StagedRows, step: Commit, dialect: str) -> StagedRows:
-    """Make the rows visible to SQL; return them counted.
+def show_rows(
+    session: TargetSession, staged: CountedRows | StagedQuery, step: Commit, dialect: str
+) -> int:
+    """Make the rows visible to SQL, and return how many there are.
 
     A query runs here once, so that every statement of the program sees the same rows, and those
     that break a rule stop the load as they would on Spark.
     """
     relation = step.program.staging
-    if staged.query is None:
-        session.show_staging(staged, step.layout.staging, relation)
-        return staged
-    session.show_staging(staged, staged.query.table, relation)
-    return replace(staged, rows=_judged(session, staged.query, relation, Grammar(dialect)))
+    if isinstance(staged, StagedQuery):
+        session.show_staging(staged, staged.table, relation)
+        verdict = Verdict(relation=relation, dialect=dialect, judged=staged.judged)
+        return _judged(session, staged, verdict)
+    session.show_staging(staged, step.layout.staging, relation)
+    return staged.rows
 
 
-def _judged(session: TargetSession, query: StagedQuery, relation: str, grammar: Grammar) -> int:
-    rows, rule = grammar.name(relation), grammar.name(RULE_COLUMN)
-    counted = f"count({rule})" if query.judged else "0"
-    [(all_rows, bad)] = session.fetch(f"SELECT count(*), {counted} FROM {rows}")  # noqa: S608
+def _judged(session: TargetSession, query: StagedQuery, verdict: Verdict) -> int:
+    [(all_rows, bad)] = session.fetch(verdict.counts)
     total, broken = int(str(all_rows)), int(str(bad))
     if broken:
-        keys = naming_columns(query.contract)
-        wanted = grammar.names((*keys, RULE_COLUMN, VALUE_COLUMN))
-        found = session.fetch(
-            f"SELECT {wanted} FROM {rows} WHERE {rule} IS NOT NULL LIMIT {SAMPLES}"  # noqa: S608
-        )
+        keys = naming_columns(query.contract.table)
         samples = tuple(
             BrokenRow(
-                row=named_row(dict(zip(keys, key, strict=True)), keys),
+                row=named_row(zip(keys, key, strict=True)),
                 rule=int(str(number)),
                 value=None if value is None else str(value),
             )
-            for *key, number, value in found
+            for *key, number, value in session.fetch(verdict.samples(keys, SAMPLES))
         )
         refuse_broken(broken, samples, total, query.contract)
     return total

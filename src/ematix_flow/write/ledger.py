@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ematix_flow._base.clock import iso
@@ -17,23 +16,7 @@ _EPOCH = 0
 
 # Older entries are forgotten: a run that died longer ago than this is not adopted safely.
 _KEPT = timedelta(days=90)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
-    """What a commit is about to have done.
-
-    :param window: The part of the incremental column that was read: above, and up to.
-    :param watermark: The highest value of the incremental column among the rows; None where there
-        is no such column, or no row.
-    :param moves_watermark: Whether later runs go on from there. A part of the past that is loaded
-        again leaves them where they were.
-    """
-
-    rows: RowCounts
-    window: tuple[str | None, str | None] = (None, None)
-    watermark: str | None = None
-    moves_watermark: bool = True
+_A_MOMENT = timedelta(microseconds=1)
 
 
 def last_commit(
@@ -64,55 +47,47 @@ def entry_of_run(
 def write_entry(
     session: TargetSession,
     sql: Bookkeeping,
+    entry: LedgerEntry,
     *,
     pipeline: str,
     target: str,
-    run_id: str,
-    landed: Landed,
     now: datetime,
-) -> LedgerEntry:
-    """Add the run's entry and return it. Must run inside the committing transaction."""
-    last = last_commit(session, sql, pipeline, target)
-    entry = LedgerEntry(
-        run_id=run_id,
-        committed_at=_after(last, now),
-        rows=landed.rows,
-        window=landed.window,
-        watermark=_watermark(last, landed),
-    )
+) -> None:
+    """Add the entry of a run. Must run inside the committing transaction."""
     session.execute(sql.prune_ledger, (pipeline, target, iso(now - _KEPT)))
     counts = entry.rows.to_json()
     session.execute(
         sql.insert_ledger,
         (
-            *(pipeline, target, _GENERATION, run_id, _EPOCH),
+            *(pipeline, target, _GENERATION, entry.run_id, _EPOCH),
             *(*entry.window, entry.watermark),
             *(counts["inserted"], counts["deleted"], entry.committed_at),
             *(counts[name] for name in sql.later_counts),
         ),
     )
-    return entry
 
 
-def _after(last: LedgerEntry | None, now: datetime) -> str:
-    """Return the time of a commit: machines disagree about it, but the order must not."""
+def moment_after(last: LedgerEntry | None, now: datetime) -> datetime:
+    """Return the time of a commit: clocks go back and disagree, but the order must not."""
     if last is None:
-        return iso(now)
-    next_moment = datetime.fromisoformat(last.committed_at) + timedelta(microseconds=1)
-    return iso(max(now, next_moment))
+        return now
+    return max(now, datetime.fromisoformat(last.committed_at) + _A_MOMENT)
 
 
-def _watermark(last: LedgerEntry | None, landed: Landed) -> str | None:
+def watermark_after(last: LedgerEntry | None, reached: str | None) -> str | None:
     """Return how far the pipeline has got: never back, so that nothing is loaded twice.
 
     The texts name their type and sort like the values that they stand for.
+
+    :param reached: The highest value of the incremental column among the rows; None where there
+        is no such column or no row, or where a part of the past was loaded again.
     """
     before = last.watermark if last else None
-    if landed.watermark is None or not landed.moves_watermark:
+    if reached is None:
         return before
-    if before is None or _kind(before) != _kind(landed.watermark):
-        return landed.watermark
-    return max(before, landed.watermark)
+    if before is None or _kind(before) != _kind(reached):
+        return reached
+    return max(before, reached)
 
 
 def _kind(watermark: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import CountedRows, StagedFiles, StagedTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 from ematix_flow.write.plain_schema import plain_schema
 from ematix_flow.write.staging import has_verdict
@@ -30,12 +30,12 @@ MARKER = "_flow_marker"
 class SetAside:
     """What staging holds now, and what was taken out of it."""
 
-    staged: StagedRows
+    staged: CountedRows
     rows: int = 0
     file: Path | None = None
 
 
-def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
+def set_aside(staged: CountedRows, contract: Contract, file: Path) -> SetAside:
     """Move the rows that break a rule with quarantine from *staged* to *file*.
 
     Call it after `require_clean`: every row that is still bad then is to be set aside. Files
@@ -43,9 +43,11 @@ def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
 
     :param file: Where the rows go, as Parquet; written whole or not at all.
     """
-    # The tasks that fill a table have kept such rows apart.
-    apart = staged.table.aside if staged.table else ()
-    suspects = [*apart, *(each for each in staged.files if has_verdict(each))]
+    match staged:
+        case StagedTable(aside=suspects):
+            pass  # the tasks that filled it have kept such rows apart
+        case StagedFiles():
+            suspects = tuple(file for file in staged.files if has_verdict(file))
     if not contract.may_set_aside or not suspects:
         return SetAside(staged=staged)
     import pyarrow.parquet as pq
@@ -64,9 +66,10 @@ def set_aside(staged: StagedRows, contract: Contract, file: Path) -> SetAside:
     if moved == 0:
         unfinished.unlink()
         return SetAside(staged=staged)
-    _make_durable(unfinished, file)
-    files = tuple(kept.get(each, each) for each in staged.files)
-    left = replace(staged, files=files, rows=staged.rows - moved)
+    make_durable(unfinished, file)
+    left = replace(staged, rows=staged.rows - moved)
+    if isinstance(left, StagedFiles):
+        left = replace(left, files=tuple(kept.get(each, each) for each in left.files))
     return SetAside(staged=left, rows=moved, file=file)
 
 
@@ -114,7 +117,8 @@ def _described(bad: Table, contract: Contract, schema: Schema) -> Table:
     return pa.table(columns, schema=schema)
 
 
-def _make_durable(unfinished: Path, file: Path) -> None:
+def make_durable(unfinished: Path, file: Path) -> None:
+    """Give a file its name once its rows are on disk: what is set aside is nowhere else."""
     with unfinished.open("rb") as written:
         os.fsync(written.fileno())
     unfinished.replace(file)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ematix_flow.errors import ContractError, EngineError
-from ematix_flow.ports import BrokenRow, StagedRows, StagingTable
+from ematix_flow.ports import BrokenRow, CountedRows, StagedFiles, StagedTable, StagingTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.spec.named_row import named_row, naming_columns
 from ematix_flow.write.plain_schema import plain_schema
-from ematix_flow.write.staging_table import naming_columns, stage_in_table
-from ematix_flow.write.staging_task import SAMPLES, named_row
+from ematix_flow.write.staging_table import stage_in_table
+from ematix_flow.write.staging_task import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +50,7 @@ def stage(
     *,
     counted: bool,
     table: StagingTable | None = None,
-) -> StagedRows:
+) -> CountedRows:
     """Run the job and return what is durable now.
 
     :param counted: Let the job count its rows, and compare: an engine that writes to another disk
@@ -61,7 +62,7 @@ def stage(
     return _stage_in_files(frame, folder, counted=counted)
 
 
-def _stage_in_files(frame: DataFrame, folder: Path, *, counted: bool) -> StagedRows:
+def _stage_in_files(frame: DataFrame, folder: Path, *, counted: bool) -> StagedFiles:
     import pyarrow.parquet as pq
 
     rows = folder / "rows"
@@ -89,16 +90,19 @@ def _stage_in_files(frame: DataFrame, folder: Path, *, counted: bool) -> StagedR
             "nothing was written",
             hint="set staging_path to a folder that this process and the whole engine share",
         )
-    return StagedRows(files=files, rows=found)
+    return StagedFiles(files=files, rows=found)
 
 
-def require_clean(staged: StagedRows, contract: Contract) -> None:
+def require_clean(staged: CountedRows, contract: Contract) -> None:
     """Refuse the load when any staged row broke a rule, naming rows by their keys.
 
     Rows that are to be set aside stop nothing.
     """
-    in_table = staged.table is not None
-    count, samples = _told_by_tasks(staged) if in_table else _found_in_files(staged, contract)
+    match staged:
+        case StagedTable(broken=count, samples=samples):
+            pass  # told by the tasks that filled it
+        case StagedFiles():
+            count, samples = _found_in_files(staged, contract)
     if count:
         refuse_broken(count, samples, staged.rows, contract)
 
@@ -121,12 +125,7 @@ def refuse_broken(
     )
 
 
-def _told_by_tasks(staged: StagedRows) -> tuple[int, tuple[BrokenRow, ...]]:
-    assert staged.table is not None
-    return staged.table.broken, staged.table.samples
-
-
-def _found_in_files(staged: StagedRows, contract: Contract) -> tuple[int, tuple[BrokenRow, ...]]:
+def _found_in_files(staged: StagedFiles, contract: Contract) -> tuple[int, tuple[BrokenRow, ...]]:
     suspects = [file for file in staged.files if has_verdict(file)]
     if not suspects:
         return 0, ()
@@ -137,9 +136,13 @@ def _found_in_files(staged: StagedRows, contract: Contract) -> tuple[int, tuple[
     schema = plain_schema(pq.read_schema(suspects[0]))
     dataset = ds.dataset(suspects, format="parquet", schema=schema)
     bad = dataset.filter(pc.field(RULE_COLUMN).is_valid() & ~_set_aside(contract))
-    keys = naming_columns(contract)
+    keys = naming_columns(contract.table)
     samples = tuple(
-        BrokenRow(row=named_row(row, keys), rule=row[RULE_COLUMN], value=row[VALUE_COLUMN])
+        BrokenRow(
+            row=named_row((key, row[key]) for key in keys),
+            rule=row[RULE_COLUMN],
+            value=row[VALUE_COLUMN],
+        )
         for row in bad.head(SAMPLES).to_pylist()
     )
     return (bad.count_rows() if samples else 0), samples

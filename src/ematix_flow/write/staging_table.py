@@ -11,15 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.errors import EngineError, FlowError
-from ematix_flow.ports import (
-    BrokenRow,
-    StagedRows,
-    StagedTable,
-    StagesInTable,
-    StagingTable,
-    Target,
-)
+from ematix_flow.ports import BrokenRow, StagedTable, StagesInTable, StagingTable, Target
 from ematix_flow.spec.contract import Contract
+from ematix_flow.spec.named_row import naming_columns
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.write.staging_task import SAMPLES, SUMMARY, StagingTask, aside_file
 
@@ -62,7 +56,7 @@ def staging_table(
 
 def stage_in_table(
     frame: DataFrame, table: StagingTable, contract: Contract, folder: Path
-) -> StagedRows:
+) -> StagedTable:
     """Run the job: its tasks fill *table*. Return which of them count.
 
     :param folder: Where rows go that are to be set aside.
@@ -70,7 +64,7 @@ def stage_in_table(
     task = StagingTask(
         load=table.loader(),
         set_aside=frozenset(rule.number for rule in contract.rules if rule.sets_aside),
-        keys=naming_columns(contract),
+        keys=naming_columns(contract.table),
         folder=str(folder),
     )
 
@@ -82,13 +76,7 @@ def stage_in_table(
     return _staged(table.name, told, folder)
 
 
-def naming_columns(contract: Contract) -> tuple[str, ...]:
-    """Return the columns that name a row in a message."""
-    first = tuple(column.name for column in contract.table.columns)[:4]
-    return contract.table.key_columns or first
-
-
-def _staged(name: str, told: list[Row], folder: Path) -> StagedRows:
+def _staged(name: str, told: list[Row], folder: Path) -> StagedTable:
     samples = [
         BrokenRow(row=row, rule=rule, value=value)
         for each in told
@@ -102,13 +90,11 @@ def _staged(name: str, told: list[Row], folder: Path) -> StagedRows:
             "nothing was written",
             hint="set staging_path to a folder that this process and the whole engine share",
         )
-    return StagedRows(
+    return StagedTable(
+        name=name,
+        tasks=tuple(each.task for each in told if each.rows),
         rows=sum(each.rows for each in told),
-        table=StagedTable(
-            name=name,
-            tasks=tuple(each.task for each in told if each.rows),
-            broken=sum(each.broken for each in told),
-            samples=tuple(samples[:SAMPLES]),
-            aside=aside,
-        ),
+        broken=sum(each.broken for each in told),
+        samples=tuple(samples[:SAMPLES]),
+        aside=aside,
     )

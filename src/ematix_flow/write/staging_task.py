@@ -14,10 +14,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ematix_flow._base.hidden_failure import HiddenFailure
 from ematix_flow.ports import RowLoader
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN
+from ematix_flow.spec.named_row import named_row
 from ematix_flow.spec.task_failure import told_to_the_driver
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ class _Attempt:
     broken: int = 0
     aside: int = 0
     samples: list[tuple[str, int, str | None]] = field(default_factory=list)
-    failure: Exception | None = None
     files: ExitStack = field(default_factory=ExitStack)
     writer: ParquetWriter | None = None
 
@@ -66,36 +67,26 @@ class _Attempt:
         import pyarrow as pa
 
         with self.files:
-            good = self._good(batches)
+            # A database's driver tells only the text of what went wrong with rows it was given.
+            hidden = HiddenFailure()
+            good = hidden.given(self._good(batches))
             # Without a row there is nothing to connect for.
             first = next(good, None)
             if first is not None:
-                self._load(chain((first,), good))
+                with hidden.revealed():
+                    self.task.load(chain((first,), good), self.name)
         samples = json.dumps(self.samples)
         values = (self.name, self.rows, self.broken, self.aside, samples)
         names = ("task", "rows", "broken", "aside", "samples")
         return pa.record_batch([pa.array([each]) for each in values], names=list(names))
 
-    def _load(self, good: Iterator[RecordBatch]) -> None:
-        try:
-            self.task.load(good, self.name)
-        except Exception:
-            # A database's driver tells only the text of what went wrong with the rows it was given.
-            if self.failure is not None:
-                raise self.failure from None
-            raise
-
     def _good(self, batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
-        try:
-            for batch in batches:
-                self.rows += batch.num_rows
-                good = self._sorted_out(batch)
-                # Once one row stops the load, no other needs to travel; they are still judged.
-                if good.num_rows and not self.broken:
-                    yield good.drop_columns([RULE_COLUMN, VALUE_COLUMN])
-        except Exception as error:
-            self.failure = error
-            raise
+        for batch in batches:
+            self.rows += batch.num_rows
+            good = self._sorted_out(batch)
+            # Once one row stops the load, no other needs to travel; they are still judged.
+            if good.num_rows and not self.broken:
+                yield good.drop_columns([RULE_COLUMN, VALUE_COLUMN])
 
     def _sorted_out(self, batch: RecordBatch) -> RecordBatch:
         """Return the good rows; keep what is to be known of the others."""
@@ -115,7 +106,7 @@ class _Attempt:
         self.broken += bad.num_rows
         wanted = SAMPLES - len(self.samples)
         for row in bad.slice(0, wanted).to_pylist() if wanted else ():
-            named = named_row(row, self.task.keys)
+            named = named_row((key, row[key]) for key in self.task.keys)
             self.samples.append((named, row[RULE_COLUMN], row[VALUE_COLUMN]))
 
     def _set_aside(self, bad: RecordBatch) -> None:
@@ -135,11 +126,6 @@ class _Attempt:
 def aside_file(task: str) -> str:
     """Return the name of the file for rows that an attempt sets aside."""
     return f"{task}.parquet"
-
-
-def named_row(row: dict[str, Any], keys: tuple[str, ...]) -> str:
-    """Name a row by its keys."""
-    return ", ".join(f"{key}={'NULL' if row[key] is None else row[key]}" for key in keys)
 
 
 def _name() -> str:

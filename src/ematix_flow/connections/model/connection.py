@@ -88,6 +88,7 @@ class Connection:
             raise DeclarationError(
                 f"connection {self.name!r} ({self.kind}) lacks {', '.join(missing)}",
                 where=self.origin or None,
+                hint=f'write {missing[0]} = "..."' if declared_by_hand(self.origin) else None,
             )
         self._check()
         if not self.live and declared_by_hand(self.origin):

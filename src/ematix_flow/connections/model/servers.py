@@ -12,12 +12,6 @@ from ematix_flow.connections.model.connection import Connection
 from ematix_flow.connections.model.property import prop
 from ematix_flow.connections.model.settings import NO_SETTINGS
 
-# Names that libpq and its JDBC driver spell differently.
-_POSTGRES_JDBC_NAMES = {
-    "connect_timeout": "connectTimeout",
-    "application_name": "ApplicationName",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DatabaseServerConnection(Connection):
@@ -89,40 +83,13 @@ class PostgresConnection(DatabaseServerConnection):
         # Not urlencode: libpq reads + as itself.
         query = "&".join(f"{_encoded(k)}={_encoded(v)}" for k, v in self.parameters.items())
         login = _login(self.user, self.password)
-        return f"postgresql://{login}{self._place}/{_encoded(self.database)}?{query}".rstrip("?")
-
-    @property
-    def jdbc_url(self) -> str:
-        """The address for the JDBC driver, without a login."""
-        if self.host.startswith("/"):
-            raise self._wrong(
-                f"host {self.host!r} is a Unix socket, which the JDBC driver cannot use",
-                hint='give a host name: host = "localhost"',
-            )
-        return f"jdbc:postgresql://{self._place}/{_encoded(self.database)}"
-
-    @property
-    def jdbc_properties(self) -> dict[str, str]:
-        """What the JDBC driver is given beside the address, the login included."""
-        login = {"user": self.user, "password": self.password}
-        renamed = {_POSTGRES_JDBC_NAMES.get(k, k): v for k, v in self.parameters.items()}
-        return {
-            "driver": "org.postgresql.Driver",
-            **{name: text for name, text in login.items() if text is not None},
-            **renamed,
-        }
-
-    @property
-    def _place(self) -> str:
-        return _place(self.host, self.port)
+        place = _place(self.host, self.port)
+        return f"postgresql://{login}{place}/{_encoded(self.database)}?{query}".rstrip("?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MySQLConnection(DatabaseServerConnection):
-    """A MySQL or MariaDB database.
-
-    :param properties: Further connection parameters by the names of the JDBC driver.
-    """
+    """A MySQL or MariaDB database."""
 
     kind = "mysql"
     schemes = ("mysql", "mariadb")
@@ -139,21 +106,6 @@ class MySQLConnection(DatabaseServerConnection):
     connect_timeout: int | None = prop(None, "Seconds to wait for the server")
     charset: str = prop("utf8mb4", "The character set of the connection")
     local_infile: bool = prop(True, "Load by LOAD DATA LOCAL where the server allows it")
-    properties: Mapping[str, str] = prop(NO_SETTINGS, "Further parameters of the JDBC driver")
-
-    @property
-    def jdbc_url(self) -> str:
-        """The address for the JDBC driver, without a login."""
-        return f"jdbc:mysql://{_place(self.host, self.port)}/{_encoded(self.database)}"
-
-    @property
-    def jdbc_properties(self) -> dict[str, str]:
-        """What the JDBC driver is given beside the address, the login included."""
-        given = {"user": self.user, "password": self.password, "sslMode": self.ssl_mode}
-        if self.connect_timeout is not None:
-            given["connectTimeout"] = str(self.connect_timeout * 1000)
-        texts = {name: text for name, text in given.items() if text is not None}
-        return {"driver": "com.mysql.cj.jdbc.Driver", **texts, **self.properties}
 
 
 def _encoded(text: str) -> str:

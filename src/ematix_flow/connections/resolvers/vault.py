@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.redact import register_secret
+from ematix_flow.connections.home import home_of
 from ematix_flow.connections.resolvers.port import (
     ResolverContext,
     Secret,
@@ -107,9 +107,8 @@ class VaultResolver:
         environ = self.context.environ
         if "VAULT_TOKEN" in environ or "VAULT_ROLE_ID" in environ:
             return environ.get("VAULT_TOKEN")
-        home = Path(environ["HOME"]) if "HOME" in environ else Path.home()
         try:
-            return (home / ".vault-token").read_text(encoding="utf-8").strip()
+            return (home_of(environ) / ".vault-token").read_text(encoding="utf-8").strip()
         except OSError:
             return None
 

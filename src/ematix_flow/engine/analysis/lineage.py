@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ematix_flow.engine.analysis.leaves import FOREIGN_ROWS, LITERAL_ROWS, alias_name, leaf_name
 from ematix_flow.engine.analysis.values import Around, Rows, Traces, items, kind_of, value
-from ematix_flow.spec.lineage import ColumnLineage, ColumnRef, Influence, Lineage, Role
+from ematix_flow.spec.lineage import ColumnLineage, ColumnRef, Influence, InfluenceRole, Lineage
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.lineage.trace import CONSTANT, Trace, computed, merged, unknown
 
@@ -54,7 +54,7 @@ class _Plan:
     def __init__(self, sources: frozenset[str]) -> None:
         self.sources = sources
         self.tables: dict[TableName, None] = {}
-        self.influences: dict[tuple[ColumnRef, Role], None] = {}
+        self.influences: dict[tuple[ColumnRef, InfluenceRole], None] = {}
         self.gaps: dict[str, None] = {}
         # What a CTE or a recursive part refers to by a number: its columns by position.
         self.numbered: dict[int, tuple[list[Trace], tuple[TableName, ...]]] = {}
@@ -161,10 +161,10 @@ class _Plan:
                     keys = (each.child() for each in items(below.order()))
                     self._influence(keys, "sort", around)
 
-    def _influence(self, expressions: Iterable[Any], role: Role, around: Around) -> None:
+    def _influence(self, expressions: Iterable[Any], role: InfluenceRole, around: Around) -> None:
         self._note(merged(value(each, around) for each in expressions), role)
 
-    def _note(self, found: Trace, role: Role) -> None:
+    def _note(self, found: Trace, role: InfluenceRole) -> None:
         self.influences.update(dict.fromkeys((source, role) for source in found.sources))
         self.gaps.update(dict.fromkeys(found.gaps))
 

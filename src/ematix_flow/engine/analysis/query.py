@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from ematix_flow.engine.analysis.lineage import frame_lineage
 from ematix_flow.engine.spark.errors import translating
-from ematix_flow.errors import NotSupported, UserCodeError
+from ematix_flow.errors import NotSupported, RunsJob
 from ematix_flow.plan.steps import CallFunction, ReadQuery, ReadRelation, Transform
 from ematix_flow.ports import ActualColumn, StateReader
 from ematix_flow.resolve.call import call_function
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Read = ReadRelation | ReadQuery
-
-
-class RunsJob(UserCodeError):
-    """The function works while it is only looked at, so what it returns is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

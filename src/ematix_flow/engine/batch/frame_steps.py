@@ -5,14 +5,21 @@ Spark does all of it at once, in the job that `stage` runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from ematix_flow.engine.batch.ports import BatchPorts
+from ematix_flow.engine.batch.step_times import StepTimes
+from ematix_flow.engine.spark.errors import translating
+from ematix_flow.engine.spark.interrupt import interrupt
 from ematix_flow.engine.spark.opened import OpenEngine
 from ematix_flow.errors import QueryError
+from ematix_flow.observe.events import Noticed
+from ematix_flow.plan.explain import describe
+from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
     Arrange,
     CallFunction,
@@ -21,11 +28,12 @@ from ematix_flow.plan.steps import (
     ReadRelation,
     Reshape,
     Restrict,
+    RowStep,
+    TargetStep,
     Transform,
     Validate,
 )
-from ematix_flow.ports import Reader
-from ematix_flow.read.batch import read
+from ematix_flow.read.batch import read, rows_of_query
 from ematix_flow.read.frames import SourceFrames
 from ematix_flow.resolve.call import call_function
 from ematix_flow.resolve.signature import Argument, Role
@@ -40,48 +48,55 @@ from ematix_flow.validate.contract import judge
 from ematix_flow.validate.discarded import DiscardedValues
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-FrameStep = (
-    ReadRelation
-    | ReadQuery
-    | Transform
-    | CallFunction
-    | Restrict
-    | Reshape
-    | Arrange
-    | Normalize
-    | Validate
-)
+FrameStep = RowStep | TargetStep
 
 
 @dataclass(slots=True, kw_only=True)
 class FrameSteps:
     """The rows as far as the steps have described them.
 
-    :param location: Where the pipeline is declared, for what is wrong with its query.
+    The engine is opened by the first step that needs it: a busy target or a lost race costs no
+    JVM, and a load without Spark never has one.
+
+    :param held: What stays open until the run has ended.
     :param sources: What is open in the sources, until the rows are no longer needed.
     """
 
-    engine: OpenEngine
-    reader: Callable[[str], Reader]
-    location: str
+    plan: Plan
+    ports: BatchPorts
+    times: StepTimes
     scratch: Path
+    held: ExitStack
     sources: ExitStack
     frame: DataFrame | None = None
     discarded: DiscardedValues | None = None
+    _engine: OpenEngine | None = None
     _relations: dict[str, DataFrame] = field(default_factory=dict)
     _reads: int = 0
 
+    def walk(self, step: FrameStep) -> None:
+        """Take one step, timed."""
+        self.ports.require_lease()
+        self._open()
+        with self.times.of(step.name, describe(step)), translating():
+            self.do(step)
+
+    def interrupt(self, run_id: str) -> None:
+        """End Spark's work; called by another thread."""
+        if self._engine is not None:
+            interrupt(self._engine.session, run_id)
+
     @property
-    def spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN201  # a SparkSession of either kind
+    def spark(self) -> SparkSession:
         """The session of the run."""
-        return self.engine.session
+        return self._open().session
 
     @property
     def can_observe(self) -> bool:
         """Whether it is Spark itself: Sail has no `observe` and no `persist`."""
-        return self.engine.report.engine != "sail"
+        return self._open().report.engine != "sail"
 
     @property
     def rows(self) -> DataFrame:
@@ -124,20 +139,25 @@ class FrameSteps:
         self.frame = judge(self.rows, step.contract, as_json=step.as_json, discarded=self.discarded)
 
     def _read(self, step: ReadRelation | ReadQuery) -> None:
-        reader = self.reader(step.connection)
-        try:
+        with self._naming(step.connection):
+            reader = self.ports.reader(step.connection)
             frame = read(step, reader, self.spark, self._new_scratch(), self.sources)
-        except QueryError as error:
-            # The user's line is where it can be mended; which database refused is said in words.
-            error.what = f"source {step.connection!r}: {error.what}"
-            error.where = self.location
-            raise
         if isinstance(step, ReadRelation):
             self._relations[step.known_as or step.relation] = frame
         elif step.known_as is not None:
             self._relations[step.known_as] = frame
         else:
             self.frame = frame
+
+    @contextmanager
+    def _naming(self, connection: str) -> Iterator[None]:
+        """Say of a query that is refused where it can be mended, and which source refused it."""
+        try:
+            yield
+        except QueryError as error:
+            error.what = f"source {connection!r}: {error.what}"
+            error.where = self.plan.location
+            raise
 
     def _new_scratch(self) -> Path:
         """Return a folder of its own for what one read spools."""
@@ -161,12 +181,27 @@ class FrameSteps:
             case Role.SOURCE:
                 assert step.source_connection is not None
                 assert step.source is not None
-                in_source = step.source.dialect != "spark"
-                return SourceFrames(
-                    connection=step.source_connection,
-                    kind=step.source.kind,
-                    dialect=step.source.dialect if in_source else None,
-                    reader=self.reader(step.source_connection),
-                    spark=self.spark,
-                    scratch=self._new_scratch,
-                )
+                return self._source(step.source_connection, step.source.dialect)
+
+    def _source(self, connection: str, dialect: str) -> SourceFrames:
+        def run(query: str) -> DataFrame:
+            with self._naming(connection):
+                reader = self.ports.reader(connection)
+                return rows_of_query(reader, self.spark, query, self._new_scratch(), self.sources)
+
+        return SourceFrames(
+            connection=connection,
+            dialect=None if dialect == "spark" else dialect,
+            reader=self.ports.reader(connection),
+            spark=self.spark,
+            run=run,
+        )
+
+    def _open(self) -> OpenEngine:
+        if self._engine is None:
+            with self.times.of("engine", "start or reach Spark"):
+                self._engine = self.held.enter_context(self.ports.open_engine())
+            self.ports.on_engine(self._engine.report)
+            for note in self._engine.report.notes:
+                self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=note))
+        return self._engine

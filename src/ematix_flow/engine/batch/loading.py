@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ematix_flow.engine.batch.frame_steps import FrameSteps
-from ematix_flow.engine.batch.groups import TargetSteps
 from ematix_flow.engine.batch.outcome import succeeded
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.step_times import StepTimes
@@ -18,26 +17,18 @@ from ematix_flow.engine.spark.progress import StageProgress, watch
 from ematix_flow.observe.events import BytesCarried, Noticed, TasksProgressed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
-from ematix_flow.plan.steps import Carry, Commit, SelectInTarget, Stage, Step
-from ematix_flow.ports import (
-    PassesRows,
-    Reader,
-    ReadsWithoutSpark,
-    StagedQuery,
-    StagedRows,
-    StagesInTable,
-    StagingTable,
-    Target,
-    TargetSession,
-)
-from ematix_flow.record.run import TargetOutcome, Window
+from ematix_flow.plan.steps import Carry, LoadSteps, SelectInTarget, Stage
+from ematix_flow.ports import CountedRows, StagedQuery, StagingTable, TargetSession
+from ematix_flow.record.run import TargetOutcome
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.table import Table
-from ematix_flow.write.carry import carry
+from ematix_flow.spec.window import Ends
+from ematix_flow.write.carry import carry, pass_rows, passes
 from ematix_flow.write.commit import Attempt, commit
 from ematix_flow.write.quarantine import set_aside
 from ematix_flow.write.staging import require_clean, stage
 from ematix_flow.write.staging_table import staging_table
+from ematix_flow.write.stand_ins import standing_in
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,107 +36,85 @@ class Loading:
     """The load of one target.
 
     :param number: Which of the run's targets it is.
+    :param frames: The rows as the steps so far describe them.
     :param quarantine: The file for rows that are set aside.
-    :param made: The rows as the steps so far describe them.
-    :param walk: Takes a step that only describes rows.
     :param on_commit: Called when the commit begins.
     """
 
     plan: Plan
     run_id: str
     number: int
-    target: TargetSteps
+    load: LoadSteps
     ports: BatchPorts
     times: StepTimes
+    frames: FrameSteps
     scratch: Path
     quarantine: Path
-    window: Window
+    window: Ends
     moves_watermark: bool
     dry: bool
-    made: Callable[[], FrameSteps]
-    walk: Callable[[Step], None]
     on_commit: Callable[[], None]
-    _stage_began: float = 0.0
+    _held: ExitStack = field(default_factory=ExitStack)
     _session: TargetSession | None = None
+    _counted: RowCounts = field(default_factory=RowCounts)
 
     def carry_out(self) -> TargetOutcome:
         """Stage and commit; return what became of it."""
-        staged: StagedRows | None = None
-        with ExitStack() as held:
-            for step in self.target.steps:
-                match step:
-                    case Stage():
-                        self.ports.require_lease()
-                        with self.times.of(step.name, describe(step)), translating():
-                            rows = self.target.commit.layout.staging
-                            table = held.enter_context(self._staging_table(rows))
-                            staged = self._stage(table)
-                    case Carry():
-                        self.ports.require_lease()
-                        with self.times.of(step.name, describe(step)):
-                            self._carry(step, held)
-                    case SelectInTarget():
-                        staged = StagedRows(rows=0, query=_query_of(step))
-                    case Commit():
-                        assert staged is not None
-                        self.ports.require_lease()
-                        with self.times.of(step.name, describe(step)), translating():
-                            return self._commit(step, staged)
-                    case _:
-                        self.walk(step)
-        raise AssertionError("the last step of a target is its commit")
+        with self._held:
+            if self.load.carry is not None:
+                self._carry(self.load.carry)
+            for step in self.load.shape:
+                self.frames.walk(step)
+            source = self.load.source
+            if isinstance(source, SelectInTarget):
+                return self._commit(_query_of(source))
+            return self._commit(self._stage(source))
 
-    def _stage(self, table: StagingTable | None) -> StagedRows:
-        made, contract = self.made(), self.target.contract
+    def _stage(self, step: Stage) -> CountedRows:
+        self.ports.require_lease()
+        with self.times.of(step.name, describe(step)) as timed, translating():
+            table = self._held.enter_context(self._staging_table(self.load.commit.layout.staging))
+            staged = self._staged(table)
+            timed.rows = self._counted.read
+        return staged
+
+    def _staged(self, table: StagingTable | None) -> CountedRows:
+        frames, contract = self.frames, self.load.contract
         folder = self.scratch / f"target-{self.number}" if self.number else self.scratch
-        self._stage_began = self.ports.clock.monotonic()
-        with watch(made.spark, self._progressed), interruptible(made.spark, self.run_id):
+        watched = watch(frames.spark, self._progress_since(self.ports.clock.monotonic()))
+        with watched, interruptible(frames.spark, self.run_id):
             # Sail runs in this process, so it sees this disk.
-            staged = stage(made.rows, folder, contract, counted=made.can_observe, table=table)
+            staged = stage(frames.rows, folder, contract, counted=frames.can_observe, table=table)
         require_clean(staged, contract)
         done = set_aside(staged, contract, self.quarantine)
-        self.times.rows = RowCounts(read=staged.rows, quarantined=done.rows)
-        texts = list(made.discarded.told()) if made.discarded and staged.rows else []
+        self._counted = RowCounts(read=staged.rows, quarantined=done.rows)
+        texts = list(frames.discarded.told()) if frames.discarded and staged.rows else []
         if done.file is not None:
             texts.append(f"{done.rows:,} rows were set aside into {done.file}")
         for text in texts:
             self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
         return done.staged
 
-    def _carry(self, step: Carry, held: ExitStack) -> None:
+    def _carry(self, step: Carry) -> None:
         """Carry the rows into the session that will commit them, and keep it open."""
-        reader = self.ports.reader(step.read.connection)
-        target = self._committed_to(step.connection)
-
-        def opening() -> TargetSession:
-            self._session = held.enter_context(target.open())
-            return self._session
-
-        if _passes(target, step, reader):
-            rows = self._pass_rows(step, reader, held, opening())
-        else:
-            assert isinstance(reader, ReadsWithoutSpark)  # or there were no such step
-            rows = carry(step, reader, opening, self.scratch, self._carried)
-        self.times.rows = RowCounts(read=rows)
-
-    def _pass_rows(
-        self, step: Carry, reader: Reader, held: ExitStack, session: TargetSession
-    ) -> int:
-        """Let one server fill a table of the other, and show it to the session."""
-        table = held.enter_context(self._staging_table(step.table))
-        assert isinstance(table, PassesRows)
-        staged = table.pass_rows(reader, step.read.query, self._carried)
-        session.show_staging(staged, step.table, step.relation)
-        return staged.rows
+        self.ports.require_lease()
+        with self.times.of(step.name, describe(step)) as timed:
+            reader = self.ports.reader(step.read.connection)
+            if passes(self.ports.target(step.connection), step, reader):
+                session = self._open()
+                table = self._held.enter_context(self._staging_table(step.table))
+                timed.rows = pass_rows(step, reader, table, session, self._carried)
+            else:
+                timed.rows = carry(step, reader, self._open, self.scratch, self._carried)
+            self._counted = RowCounts(read=timed.rows)
 
     def _carried(self, count: int) -> None:
+        # Whoever has lost the lease carries no further.
+        self.ports.require_lease()
         self.ports.observer(BytesCarried(pipeline=self.plan.pipeline, step="carry", bytes=count))
 
-    def _committed_to(self, connection: str) -> Target:
-        return (self.ports.commits_to or self.ports.target)(connection)
-
     def _staging_table(self, rows: Table) -> AbstractContextManager[StagingTable | None]:
-        into = self.target.commit
+        into = self.load.commit
         return staging_table(
             self.ports.target(into.connection),
             rows,
@@ -154,70 +123,55 @@ class Loading:
             run_id=self.run_id,
         )
 
-    def _commit(self, step: Commit, staged: StagedRows) -> TargetOutcome:
-        self.on_commit()
+    def _open(self) -> TargetSession:
+        """Open the session that commits; rows may have to be there before it begins."""
+        if self._session is None:
+            step = self.load.commit
+            target = self.ports.target(step.connection)
+            self._session = self._held.enter_context(target.open())
+            if self.dry:
+                self._held.enter_context(standing_in(self._session, step, target.dialect))
+        return self._session
+
+    def _commit(self, staged: CountedRows | StagedQuery) -> TargetOutcome:
+        step = self.load.commit
+        self.ports.require_lease()
         attempt = Attempt(
             pipeline=self.plan.pipeline,
             run_id=self.run_id,
             token=self.ports.token(step.connection),
             now=self.ports.clock.now(),
-            read=self.times.rows.read,
-            quarantined=self.times.rows.quarantined,
+            read=self._counted.read,
+            quarantined=self._counted.quarantined,
             window=self.window,
             moves_watermark=self.moves_watermark,
             quarantine=self.quarantine,
             consent=self.ports.allow_destructive,
             dry=self.dry,
         )
-        target = self._committed_to(step.connection)
-        if self._session is not None:
-            target = _Opened(target, self._session)
-        done = commit(step, target, staged, attempt)
-        self.times.rows = done.rows
+        with self.times.of(step.name, describe(step)) as timed, translating():
+            self.on_commit()
+            dialect = self.ports.target(step.connection).dialect
+            done = commit(step, self._open(), dialect, staged, attempt)
+            timed.rows = done.rows.inserted
         return succeeded(step, done)
 
-    def _progressed(self, progress: StageProgress) -> None:
-        elapsed = self.ports.clock.monotonic() - self._stage_began
-        done, left = progress.done_tasks, progress.total_tasks - progress.done_tasks
-        self.ports.observer(
-            TasksProgressed(
-                pipeline=self.plan.pipeline,
-                step="stage",
-                done=done,
-                total=progress.total_tasks,
-                stages=progress.stages,
-                eta_seconds=elapsed / done * left if done else None,
+    def _progress_since(self, began: float) -> Callable[[StageProgress], None]:
+        def progressed(progress: StageProgress) -> None:
+            elapsed = self.ports.clock.monotonic() - began
+            done, left = progress.done_tasks, progress.total_tasks - progress.done_tasks
+            self.ports.observer(
+                TasksProgressed(
+                    pipeline=self.plan.pipeline,
+                    step="stage",
+                    done=done,
+                    total=progress.total_tasks,
+                    stages=progress.stages,
+                    eta_seconds=elapsed / done * left if done else None,
+                )
             )
-        )
 
-
-def _passes(target: Target, step: Carry, reader: Reader) -> bool:
-    """Tell whether the source's server can fill a table of the target's."""
-    if not isinstance(target, StagesInTable):
-        return False
-    table = target.staging_table(step.relation, step.table)
-    return isinstance(table, PassesRows) and table.passes_from(reader)
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A target that is open already; whoever opened it closes it."""
-
-    target: Target
-    session: TargetSession
-
-    @property
-    def dialect(self) -> str:
-        return self.target.dialect
-
-    def exists(self) -> bool:
-        return True
-
-    def open(self) -> AbstractContextManager[TargetSession]:
-        return nullcontext(self.session)
-
-    def open_read_only(self) -> AbstractContextManager[TargetSession]:
-        return nullcontext(self.session)
+        return progressed
 
 
 def _query_of(step: SelectInTarget) -> StagedQuery:

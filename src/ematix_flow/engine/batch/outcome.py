@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from ematix_flow.errors import FlowError, UnexpectedError
 from ematix_flow.plan.steps import Commit
+from ematix_flow.ports import LedgerEntry
 from ematix_flow.record.run import RunStatus, TargetOutcome
-from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.cursor import Cursor
 
 
-class Landing(Protocol):
-    """A commit, as it was just made or as the ledger remembers it."""
-
-    @property
-    def rows(self) -> RowCounts:
-        """What it did."""
-        ...
-
-    @property
-    def watermark(self) -> str | None:
-        """How far the pipeline has got with it."""
-        ...
-
-
-def succeeded(step: Commit, done: Landing) -> TargetOutcome:
+def succeeded(step: Commit, done: LedgerEntry) -> TargetOutcome:
     """Return the outcome of a commit."""
     return TargetOutcome(
         connection=step.connection,

@@ -19,8 +19,11 @@ OpenEngineLate = Callable[[], AbstractContextManager[OpenEngine]]
 class BatchPorts:
     """Who does the work that a walk only orders.
 
+    What has a default is left out by a walk that leaves no trace.
+
+    :param on_step: Told of each step that has ended.
+    :param on_engine: Told of the engine that was opened.
     :param token: The fence's token of a connection, which its commit has to show.
-    :param commits_to: What is committed to, where it is not the target itself.
     :param require_lease: Raises when somebody else has taken the pipeline over.
     """
 
@@ -29,9 +32,8 @@ class BatchPorts:
     open_engine: OpenEngineLate
     observer: Observer
     clock: Clock
-    on_step: Callable[[StepRecord], None]
-    on_engine: Callable[[EngineReport], None]
-    token: Callable[[str], int]
-    require_lease: Callable[[], None]
-    commits_to: Callable[[str], Target] | None = None
+    on_step: Callable[[StepRecord], None] = lambda _: None
+    on_engine: Callable[[EngineReport], None] = lambda _: None
+    token: Callable[[str], int] = lambda _: 0
+    require_lease: Callable[[], None] = lambda: None
     allow_destructive: bool = False

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-VARIABLE = "EMATIX_FLOW_CACHE"
+CACHE_VARIABLE = "EMATIX_FLOW_CACHE"
 
 
 def cache_directory(environ: Mapping[str, str] | None = None) -> Path:
@@ -14,7 +14,7 @@ def cache_directory(environ: Mapping[str, str] | None = None) -> Path:
 
     `EMATIX_FLOW_CACHE` wins, so that a build machine can keep it with its other caches.
     """
-    chosen = (os.environ if environ is None else environ).get(VARIABLE)
+    chosen = (os.environ if environ is None else environ).get(CACHE_VARIABLE)
     if chosen:
         return Path(chosen).expanduser().absolute()
     from platformdirs import user_cache_path

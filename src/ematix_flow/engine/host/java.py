@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ematix_flow._base.files import write_whole
-from ematix_flow.engine.host.cache import cache_directory
+from ematix_flow.engine.host.cache import CACHE_VARIABLE, cache_directory
 from ematix_flow.errors import EngineError, JavaNotFound
 
 USABLE = (17, 21)
@@ -185,6 +185,6 @@ def _private_home(runtime: Path, cache: Path) -> Path:
     except OSError as error:
         raise EngineError(
             f"cannot write a private JAVA_HOME under {cache}: {error.strerror or error}",
-            hint="set EMATIX_FLOW_CACHE to a directory you can write to",
+            hint=f"set {CACHE_VARIABLE} to a directory you can write to",
         ) from error
     return wrapper.parent.parent

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ematix_flow.engine.host.cache import VARIABLE, cache_directory
+from ematix_flow.engine.host.cache import CACHE_VARIABLE, cache_directory
 from ematix_flow.engine.host.java import Java, find_java
 from ematix_flow.engine.jars.ivy import fetch_with_ivy
 from ematix_flow.engine.jars.lock import JarLock, LockedJar, shipped_lock
@@ -19,7 +19,7 @@ from ematix_flow.errors import JarError
 Fetch = Callable[[Sequence[LockedJar], Path, Java], None]
 State = Literal["ready", "missing", "corrupt"]
 
-_EXTENSIONS = "spark.sql.extensions"
+EXTENSIONS = "spark.sql.extensions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class JarCache:
         conf: dict[str, str] = {}
         for name in connectors:
             for key, value in self.lock.connector(name).conf:
-                both = key == _EXTENSIONS and key in conf
+                both = key == EXTENSIONS and key in conf
                 conf[key] = f"{conf[key]},{value}" if both else value
         return conf
 
@@ -151,7 +151,7 @@ class JarCache:
         names = ", ".join(jar.coordinates for jar in jars)
         return JarError(
             f"cannot keep {names} in {self.directory}: {error.strerror or error}",
-            hint=f"set {VARIABLE} to a directory you can write to",
+            hint=f"set {CACHE_VARIABLE} to a directory you can write to",
         )
 
     def _state(self, jar: LockedJar) -> State:

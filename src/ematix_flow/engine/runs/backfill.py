@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ematix_flow._base.ids import uuid7
-from ematix_flow.engine.runs.chunks import chunks, is_at_most
+from ematix_flow.engine.runs.chunks import chunks
 from ematix_flow.engine.runs.context import Order, RunContext
-from ematix_flow.engine.runs.landing import landed_runs, watermarks
 from ematix_flow.engine.runs.run import run_pipeline
 from ematix_flow.errors import FlowError, PipelineBusy, PlanError, UnexpectedError
 from ematix_flow.plan.plan import Plan
 from ematix_flow.record.backfills import Backfill, Backfills
-from ematix_flow.record.run import Purpose, RunResult, RunStatus, Window
+from ematix_flow.record.run import Purpose, RunResult, RunStatus
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.cursor import Cursor
 from ematix_flow.spec.modes import Mode
-from ematix_flow.spec.window import Window as CursorWindow
+from ematix_flow.spec.window import Ends, Window
+from ematix_flow.write.landed import landed_of, last_landed
 
 
 class ChunkStatus(StrEnum):
@@ -40,7 +40,7 @@ class ChunkStatus(StrEnum):
 class Chunk:
     """One chunk of a backfill."""
 
-    window: Window
+    window: Ends
     status: ChunkStatus
     run_id: str
     rows: RowCounts | None = None
@@ -116,8 +116,8 @@ def run_backfill(
     """
     windows = chunks(part.start, part.end, part.chunk)
     # Whatever is wrong with the pipeline is found before there is a backfill to go on with.
-    plan = context.plan(windows[0], True)
-    reached = watermarks(pipeline, context, plan)
+    plan = context.plan(windows[0], again=True)
+    reached = _watermarks(plan, context)
     kept = Backfills(context.state_directory / "backfills")
     wanted = Backfill(
         id=str(uuid7(context.clock.now())),
@@ -131,7 +131,7 @@ def run_backfill(
     if not backfill.moves_watermark:
         _require_matching(plan, part)
     run_ids = [backfill.run_id(number) for number in range(len(windows))]
-    landed = landed_runs(pipeline, context, plan, run_ids) if resumed else set()
+    landed = _landed_everywhere(plan, context, run_ids) if resumed else set()
     may_follow = [
         keep_going and (not _appends(plan) or _is_below(each, reached)) for each in windows
     ]
@@ -145,6 +145,24 @@ def run_backfill(
     return result
 
 
+def _watermarks(plan: Plan, context: RunContext) -> tuple[str | None, ...]:
+    """Return how far each target has come, as the targets say."""
+    entries = (
+        last_landed(context.target(load.commit.connection), plan.pipeline, load.commit.target)
+        for load in plan.loads
+    )
+    return tuple(entry.watermark if entry else None for entry in entries)
+
+
+def _landed_everywhere(plan: Plan, context: RunContext, run_ids: Sequence[str]) -> set[str]:
+    """Return which runs have landed in every target, as the targets say."""
+    landed = set(run_ids)
+    for load in plan.loads:
+        target = context.target(load.commit.connection)
+        landed &= landed_of(target, plan.pipeline, load.commit.target, landed).keys()
+    return landed
+
+
 def _joins(part: Range, reached: tuple[str | None, ...]) -> bool:
     """Tell whether no gap is left between what was loaded and *part*.
 
@@ -153,17 +171,17 @@ def _joins(part: Range, reached: tuple[str | None, ...]) -> bool:
     if not any(reached):
         return True
     start = Cursor.read(part.start)
-    return all(mark and is_at_most(start, Cursor.read(mark)) for mark in reached)
+    return all(mark and start.is_at_most(Cursor.read(mark)) for mark in reached)
 
 
 def _appends(plan: Plan) -> bool:
     return any(target.mode is Mode.APPEND for target in plan.targets)
 
 
-def _is_below(window: Window, reached: tuple[str | None, ...]) -> bool:
+def _is_below(window: Ends, reached: tuple[str | None, ...]) -> bool:
     """Tell whether no later run reads anything of *window* again."""
-    *_, last = CursorWindow.of("", window).bounds
-    return all(mark and is_at_most(last.cursor, Cursor.read(mark)) for mark in reached)
+    *_, last = Window.of("", window).bounds
+    return all(mark and last.cursor.is_at_most(Cursor.read(mark)) for mark in reached)
 
 
 def _require_matching(plan: Plan, part: Range) -> None:
@@ -180,7 +198,7 @@ def _require_matching(plan: Plan, part: Range) -> None:
 def _loaded(
     backfill: Backfill,
     context: RunContext,
-    windows: tuple[Window, ...],
+    windows: tuple[Ends, ...],
     landed: set[str],
     may_follow: Sequence[bool],
 ) -> Iterator[Chunk]:
@@ -205,7 +223,7 @@ def _loaded(
 
 
 def _load(
-    pipeline: str, context: RunContext, window: Window, run_id: str, *, moves_watermark: bool
+    pipeline: str, context: RunContext, window: Ends, run_id: str, *, moves_watermark: bool
 ) -> Chunk:
     order = Order(
         purpose=Purpose.BACKFILL, run_id=run_id, window=window, moves_watermark=moves_watermark

@@ -8,16 +8,15 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
 from ematix_flow.errors import UsageError
-from ematix_flow.record.run import Window
 from ematix_flow.spec.cursor import Cursor, CursorKind
 from ematix_flow.spec.duration import FORM, parse_duration
-from ematix_flow.spec.window import Window as CursorWindow
+from ematix_flow.spec.window import Ends, Window
 
 _MOST = 100_000
 _DAY = timedelta(days=1)
 
 
-def chunks(start: str, end: str, chunk: str | None = None) -> tuple[Window, ...]:
+def chunks(start: str, end: str, chunk: str | None = None) -> tuple[Ends, ...]:
     """Return the windows from *start*, inclusive, to *end*, exclusive, in order.
 
     :param chunk: How far each of them reaches: a duration for times, a number for numbers.
@@ -26,15 +25,15 @@ def chunks(start: str, end: str, chunk: str | None = None) -> tuple[Window, ...]
     ('>= integer 9', '< integer 10')
     """
     first, last = Cursor.read(start), Cursor.read(end)
-    if first.kind.is_time != last.kind.is_time or first.kind.is_number != last.kind.is_number:
+    if not first.compares_with(last):
         raise UsageError(f"--from {start!r} is {first.kind}, and --to {end!r} is {last.kind}")
-    edges = [start, *_between(first, last, chunk), end] if _is_before(first, last) else []
+    edges = [start, *_between(first, last, chunk), end] if not last.is_at_most(first) else []
     if not edges:
         raise UsageError(
             f"--from {start!r} does not lie before --to {end!r}",
             hint="the range begins with the one and ends before the other",
         )
-    return tuple(CursorWindow.between("", one, other).ends for one, other in pairwise(edges))
+    return tuple(Window.between("", one, other).ends for one, other in pairwise(edges))
 
 
 def _between(first: Cursor, last: Cursor, chunk: str | None) -> list[str]:
@@ -101,23 +100,6 @@ def _number(text: str) -> Decimal:
     if not value.is_finite() or value <= 0:
         raise UsageError(f"--chunk of numbers takes a number above zero, not {text!r}")
     return value
-
-
-def _is_before(one: Cursor, other: Cursor) -> bool:
-    return not is_at_most(other, one)
-
-
-def is_at_most(one: Cursor, other: Cursor) -> bool:
-    """Tell whether *one* does not lie above *other*; a day is its midnight."""
-    if one.kind.is_number and other.kind.is_number:
-        return Decimal(one.value) <= Decimal(other.value)
-    if one.kind.is_time and other.kind.is_time:
-        return _moment(one) <= _moment(other)
-    return one.value <= other.value
-
-
-def _moment(cursor: Cursor) -> datetime:
-    return datetime.fromisoformat(cursor.value)
 
 
 def _shown(at: datetime) -> str:

@@ -13,32 +13,21 @@ from ematix_flow.engine.batch.ports import OpenEngineLate
 from ematix_flow.observe.events import Observer
 from ematix_flow.plan.plan import Plan
 from ematix_flow.ports import Reader, Target
-from ematix_flow.record.run import Purpose, RunResult, StepRecord, Window
+from ematix_flow.record.run import Purpose, RunResult
+from ematix_flow.record.run_log import RunLog
+from ematix_flow.spec.window import Ends
 from ematix_flow.write.fence import Claim
 from ematix_flow.write.staging import StagingArea
 
 
-class RunLog(Protocol):
-    """Where runs are remembered."""
+class PlanRun(Protocol):
+    """Plans the pipeline of a run."""
 
-    def started(self, run: RunResult) -> None:
-        """Remember that a run began."""
-        ...
+    def __call__(self, window: Ends | None = None, *, again: bool = False) -> Plan:
+        """Return the plan over a given window, or over what is new.
 
-    def step(self, run: RunResult, step: StepRecord) -> None:
-        """Remember that a step ended."""
-        ...
-
-    def ended(self, run: RunResult) -> None:
-        """Remember how a run ended."""
-        ...
-
-    def run(self, run_id: str) -> RunResult | None:
-        """Return one run."""
-        ...
-
-    def open_runs(self, pipeline: str) -> list[RunResult]:
-        """Return the runs to go on with, newest first: never ended, or landed only in part."""
+        :param again: Whether the window was loaded before.
+        """
         ...
 
 
@@ -55,7 +44,7 @@ class Order:
     new: bool = False
     purpose: Purpose = Purpose.RUN
     run_id: str | None = None
-    window: Window | None = None
+    window: Ends | None = None
     moves_watermark: bool = True
     replay_of: str | None = None
     allow_destructive: bool = False
@@ -68,9 +57,7 @@ class RunContext:
     :param holder: This project on this machine, as a lease names it.
     :param targets: The connections that the pipeline writes to.
     :param database_file: The file that a connection's database is, if it is one.
-    :param plan: Plans the pipeline, over a given window or over what is new; the flag says that
-        the window was loaded before.
-    :param goes_on: Whether the failure of one target leaves the others to be loaded.
+    :param continue_on_failure: Whether the failure of one target leaves the others to be loaded.
     """
 
     state_directory: Path
@@ -79,14 +66,14 @@ class RunContext:
     observer: Observer
     reader: Callable[[str], Reader]
     target: Callable[[str], Target]
-    plan: Callable[[Window | None, bool], Plan]
+    plan: PlanRun
     staging_root: Callable[[], Path]
     open_engine: Callable[[Plan], OpenEngineLate]
     holder: Callable[[], str]
     targets: tuple[str, ...]
     database_file: Callable[[str], Path | None]
     lease_ttl: timedelta
-    goes_on: bool = False
+    continue_on_failure: bool = False
 
     def staging_of(self, plan: Plan) -> StagingArea:
         """Return where the rows of *plan* are staged."""

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.engine.batch.groups import by_target
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.context import RunContext
 from ematix_flow.plan.consent import require_supported
 from ematix_flow.plan.plan import Plan
-from ematix_flow.plan.steps import ReadQuery, SelectInTarget, Step
+from ematix_flow.plan.steps import ReadQuery, RowStep, SelectInTarget
 from ematix_flow.ports import Target
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.sqltext.first_rows import first_rows
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -58,16 +58,16 @@ class Preview:
 
 def preview(pipeline: str, context: RunContext, rows: int) -> Preview:
     """Return the first *rows* of what a run would stage for the (first) target."""
-    plan = context.plan(None, False)
+    plan = context.plan()
     require_supported(plan)
-    for step in plan.steps:
-        if isinstance(step, SelectInTarget):
-            return _selected(pipeline, plan, step, context.target(step.connection), rows)
+    source = plan.loads[0].source
+    if isinstance(source, SelectInTarget):
+        return _selected(pipeline, plan, source, context.target(source.connection), rows)
     root = context.staging_root()
     root.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".preview-", dir=root))
     walk = BatchWalk(
-        plan=replace(plan, steps=tuple(_limited(step, rows) for step in plan.steps)),
+        plan=replace(plan, rows=tuple(_limited(step, rows) for step in plan.rows)),
         run_id="preview",
         scratch=scratch,
         quarantine=lambda number: scratch / f"aside-{number}.parquet",
@@ -78,10 +78,6 @@ def preview(pipeline: str, context: RunContext, rows: int) -> Preview:
             open_engine=context.open_engine(plan),
             observer=context.observer,
             clock=context.clock,
-            on_step=lambda _: None,
-            on_engine=lambda _: None,
-            token=lambda _: 0,
-            require_lease=lambda: None,
         ),
     )
     try:
@@ -95,9 +91,8 @@ def _selected(
     pipeline: str, plan: Plan, step: SelectInTarget, target: Target, rows: int
 ) -> Preview:
     """Ask the database that would select the rows itself."""
-    query = f"SELECT * FROM ({step.selection.sql}) AS flow_preview LIMIT {rows}"  # noqa: S608
     with target.open_read_only() as session:
-        found = session.fetch(query)
+        found = session.fetch(first_rows(step.selection.sql, rows))
     columns = step.selection.table.column_names
     judged = [dict(zip(columns, row, strict=True)) for row in found]
     names = tuple(name for name in columns if not name.startswith(_OURS))
@@ -105,7 +100,7 @@ def _selected(
     values = [row.get(VALUE_COLUMN) for row in judged]
     return Preview(
         pipeline=pipeline,
-        target=plan.target,
+        target=plan.first.target,
         columns=names,
         rows=tuple(tuple(row[name] for name in names) for row in judged),
         problems=_problems(
@@ -116,25 +111,22 @@ def _selected(
     )
 
 
-def _limited(step: Step, rows: int) -> Step:
+def _limited(step: RowStep, rows: int) -> RowStep:
     """Let the source itself return no more rows than are shown, where they are the pipeline's."""
     if not isinstance(step, ReadQuery) or step.known_as is not None:
         return step
-    # A line of its own, because the query may end in a comment.
-    query = f"SELECT * FROM (\n{step.query}\n) AS flow_preview LIMIT {rows}"  # noqa: S608  # the user's own
-    return replace(step, query=query)
+    return replace(step, query=first_rows(step.query, rows))
 
 
 def _preview(pipeline: str, plan: Plan, judged: Table) -> Preview:
-    first = by_target(plan.steps).targets[0]
     names = [name for name in judged.column_names if not name.startswith(_OURS)]
     rules, values = (judged[name].to_pylist() for name in (RULE_COLUMN, VALUE_COLUMN))
     return Preview(
         pipeline=pipeline,
-        target=str(first.commit.target),
+        target=plan.first.target,
         columns=tuple(names),
         rows=tuple(zip(*(judged[name].to_pylist() for name in names), strict=True)),
-        problems=_problems(first.contract, rules, values),
+        problems=_problems(plan.loads[0].contract, rules, values),
     )
 
 

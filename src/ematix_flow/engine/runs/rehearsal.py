@@ -1,36 +1,31 @@
 """A dry run: everything up to the commit, which is carried out, counted and undone.
 
-The target, its companion and our own tables on it stay as they are. A table that is not
-there yet is stood in for by an empty one that goes with the session.
+The target, its companion and its ledger stay as they are; only the fence moves on, where there has
+ever been a run, because that keeps real runs away. A table that is not there yet is stood in for
+by an empty one that goes with the session.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ematix_flow._base.clock import iso
 from ematix_flow._base.ids import uuid7
-from ematix_flow.engine.batch.groups import TargetSteps, by_target
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.context import RunContext, claim_of
-from ematix_flow.engine.runs.holding import Holding
-from ematix_flow.engine.runs.stand_ins import RehearsalPlan
-from ematix_flow.engine.runs.undone import UndoneTarget
+from ematix_flow.engine.runs.rehearsal_plan import RehearsalPlan
 from ematix_flow.errors import FlowError, NotSupported
 from ematix_flow.observe.events import Event, Noticed, Observer, StepStarted
 from ematix_flow.plan.consent import require_runnable
 from ematix_flow.plan.plan import Plan
-from ematix_flow.ports import Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord
-from ematix_flow.spec.table import Table
-from ematix_flow.sqltext.bookkeeping import FENCE, bookkeeping
-from ematix_flow.sqltext.program.companion import companion_of
+from ematix_flow.write.holding import Holding, has_leases
 
 # What a database in a file may have beside it.
 _BESIDE = ("", ".wal", "-journal", "-wal", "-shm")
@@ -66,9 +61,9 @@ def rehearse(
         )
         require_runnable(rehearsal.plan, allow_destructive=allow_destructive)
         rehearsal.require_unaltered()
-        rehearsal.hold(stack)
+        holding = rehearsal.hold(stack)
         try:
-            done = rehearsal.carry_out(allow_destructive=allow_destructive)
+            done = rehearsal.carry_out(holding, allow_destructive=allow_destructive)
         except FlowError as error:
             error.what = planned.shown(error.what)
             error.details = planned.shown(error.details) if error.details else None
@@ -99,27 +94,18 @@ class _Rehearsal:
     plan: Plan
     result: RunResult
 
-    @property
-    def _targets(self) -> tuple[TargetSteps, ...]:
-        return by_target(self.plan.steps).targets
-
     def require_unaltered(self) -> None:
         """Refuse what could only be counted by changing a table that is there."""
-        altering = [
-            statement
-            for each in self._targets
-            for statement in (*each.prepare.ddl, *each.prepare.destructive)
-            if statement.startswith("ALTER")
-        ]
+        altering = [each for load in self.plan.loads for each in load.prepare.alters]
         if altering:
             raise NotSupported(
-                f"{self.plan.target} has to be altered before rows can be counted against it: "
-                f"{'; '.join(altering)}",
+                f"{self.plan.first.target} has to be altered before rows can be counted against "
+                f"it: {'; '.join(altering)}",
                 where=self.plan.location,
                 hint="`flow plan` shows the changes; `flow run` applies them",
             )
 
-    def hold(self, stack: ExitStack) -> None:
+    def hold(self, stack: ExitStack) -> Holding:
         """Keep real runs away, where there has ever been one."""
         context = self.context
         files = [(name, context.database_file(name)) for name in context.targets]
@@ -132,18 +118,10 @@ class _Rehearsal:
         for name, file in files:
             if file is not None and not context.target(name).exists():
                 stack.callback(_remove, file)
-        holding.take([name for name in context.targets if self._has_leases(name)])
+        holding.take([name for name in context.targets if has_leases(context.target(name))])
+        return holding
 
-    def _has_leases(self, connection: str) -> bool:
-        target = self.context.target(connection)
-        if not bookkeeping(target.dialect).has_clock:
-            return False
-        with target.open_read_only() as session:
-            return {each.name for each in session.columns(FENCE.name) or ()} >= {
-                *FENCE.column_names
-            }
-
-    def carry_out(self, *, allow_destructive: bool) -> RunResult:
+    def carry_out(self, holding: Holding, *, allow_destructive: bool) -> RunResult:
         context, result = self.context, self.result
         steps: list[StepRecord] = []
         area = context.staging_of(self.plan)
@@ -154,23 +132,21 @@ class _Rehearsal:
             run_id=result.run_id,
             scratch=scratch,
             quarantine=lambda number: scratch / f"aside-{number}.parquet",
-            landed=tuple(None for _ in self._targets),
-            goes_on=context.goes_on,
+            landed=(None,) * len(self.plan.loads),
+            continue_on_failure=context.continue_on_failure,
             dry=True,
             ports=BatchPorts(
                 reader=context.reader,
                 target=context.target,
-                commits_to=self._undone_target,
                 open_engine=context.open_engine(self.plan),
                 observer=context.observer,
                 clock=context.clock,
                 on_step=steps.append,
-                on_engine=lambda _: None,
-                token=lambda _: 0,
-                require_lease=lambda: None,
+                require_lease=holding.require,
                 allow_destructive=allow_destructive,
             ),
         )
+        holding.on_lost = walk.interrupt
         try:
             walk.walk()
         finally:
@@ -180,30 +156,11 @@ class _Rehearsal:
             done,
             status=RunStatus.SUCCEEDED,
             path=self.plan.path.value,
-            window=self.plan.window.ends if self.plan.window else None,
+            window=self.plan.ends,
             watermark=None,
             steps=tuple(steps),
             ended_at=iso(context.clock.now()),
         )
-
-    def _undone_target(self, connection: str) -> Target:
-        target = self.context.target(connection)
-        tables = [
-            table
-            for each in self._targets
-            if each.commit.connection == connection
-            for table in _written(each)
-        ]
-        return UndoneTarget(target=target, tables=tuple(tables))
-
-
-def _written(steps: TargetSteps) -> Iterator[Table]:
-    """Give the tables that a commit writes, as they are called there."""
-    layout, name = steps.commit.layout, steps.commit.target
-    yield replace(layout.table, name=name)
-    companion = companion_of(layout, name)
-    if companion is not None:
-        yield companion
 
 
 def _remove(file: Path) -> None:

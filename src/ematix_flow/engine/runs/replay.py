@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ematix_flow.declare.project import Project
-from ematix_flow.engine.runs.context import Order, RunLog
+from ematix_flow.engine.runs.context import Order
 from ematix_flow.errors import UnknownName, UsageError
-from ematix_flow.record.run import Purpose, RunResult, RunStatus, Window
-from ematix_flow.spec.window import Window as CursorWindow
+from ematix_flow.record.run import Purpose, RunResult, RunStatus
+from ematix_flow.record.run_log import RunLog
+from ematix_flow.spec.window import Ends, Window
 
 
 def replay_order(run_id: str, log: RunLog, project: Project) -> tuple[str, Order]:
@@ -29,11 +30,11 @@ def replay_order(run_id: str, log: RunLog, project: Project) -> tuple[str, Order
     return known.pipeline, order
 
 
-def _whole(run: RunResult, column: str | None) -> Window | None:
+def _whole(run: RunResult, column: str | None) -> Ends | None:
     """Return the run's window with its end, which only its last row told."""
     if run.window is None or column is None:
         return run.window
-    window = CursorWindow.of(column, run.window)
+    window = Window.of(column, run.window)
     if window.end is None and run.watermark is not None:
         window = window.up_to(run.watermark)
     return window.ends

@@ -19,19 +19,19 @@ from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.adoption import begin
 from ematix_flow.engine.runs.context import Order, RunContext, claim_of
-from ematix_flow.engine.runs.holding import Holding
-from ematix_flow.engine.runs.landing import commits, ledger_entry
 from ematix_flow.engine.spark.opened import EngineReport
-from ematix_flow.errors import ConfigError, PipelineBusy
+from ematix_flow.errors import ConfigError, PipelineBusy, PresumedFailed
 from ematix_flow.observe.events import Event, Noticed, Observer, RunEnded, RunStarted
 from ematix_flow.plan.consent import require_runnable
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import LedgerEntry
 from ematix_flow.record.lease import pipeline_lease
-from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord, Window
-from ematix_flow.sqltext.bookkeeping import bookkeeping
-from ematix_flow.write.ledger import last_commit
+from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord
+from ematix_flow.spec.window import Ends
+from ematix_flow.write.holding import Holding
+from ematix_flow.write.landed import landed as landed_in
+from ematix_flow.write.landed import last_landed
 
 
 def run_pipeline(pipeline: str, context: RunContext, order: Order | None = None) -> RunResult:
@@ -85,7 +85,7 @@ class _Run:
         holding.lock((file for file in files if file is not None), self.record.started_at)
         self.plan = self._planned(self.record.window)
         holding.take(self.context.targets)
-        landed = self._settle_plan()
+        landed = self._settle_plan(holding)
         self._start(self.plan)
         for dead in self.superseded:
             self._close(dead)
@@ -94,23 +94,23 @@ class _Run:
         else:
             self._walk(holding, landed)
 
-    def _planned(self, window: Window | None) -> Plan:
-        plan = self.context.plan(window, self.order.purpose is not Purpose.RUN)
+    def _planned(self, window: Ends | None) -> Plan:
+        plan = self.context.plan(window, again=self.order.purpose is not Purpose.RUN)
         require_runnable(plan, allow_destructive=self.order.allow_destructive)
         return plan
 
-    def _settle_plan(self) -> tuple[LedgerEntry | None, ...]:
+    def _settle_plan(self, holding: Holding) -> tuple[LedgerEntry | None, ...]:
         """Plan again if the target is not what the plan saw; return what has landed of this run.
 
         The plan was made before the lease was held, because making it touches nothing.
         """
         assert self.plan is not None
-        if self._is_stale(self.plan):
+        if self._is_stale(self.plan, holding):
             self.plan = self._planned(self.record.window)
         may_have_landed = self.record.attempt > 1 or self.order.run_id is not None
         landed = tuple(
-            self._ledger_entry(self.record, step) if may_have_landed else None
-            for step in commits(self.plan)
+            self._ledger_entry(self.record, load.commit) if may_have_landed else None
+            for load in self.plan.loads
         )
         window = self.plan.window
         reached = [entry.watermark for entry in landed if entry and entry.watermark]
@@ -119,31 +119,24 @@ class _Run:
             self.plan = self._planned(window.up_to(min(reached)).ends)
         return landed
 
-    def _is_stale(self, plan: Plan) -> bool:
+    def _is_stale(self, plan: Plan, holding: Holding) -> bool:
         """Tell whether another run has committed to any of the targets since the plan was made."""
         return any(
-            self._has_moved(step, target.last_commit)
-            for step, target in zip(commits(plan), plan.targets, strict=True)
+            holding.is_leased(load.commit.connection)
+            and self._last_commit(load.commit) != target.last_commit
+            for load, target in zip(plan.loads, plan.targets, strict=True)
         )
 
-    def _has_moved(self, step: Commit, seen: str | None) -> bool:
-        if not bookkeeping(self.context.target(step.connection).dialect).has_clock:
-            return False  # a file was locked before it was looked at
-        last = self._last_entry(step)
-        return (last.committed_at if last else None) != seen
-
-    def _last_entry(self, step: Commit) -> LedgerEntry | None:
-        """Return the last commit into a target; our tables are there, as the lease is held."""
+    def _last_commit(self, step: Commit) -> str | None:
         target = self.context.target(step.connection)
-        sql = bookkeeping(target.dialect)
-        with target.open_read_only() as session:
-            return last_commit(session, sql, self.record.pipeline, str(step.target))
+        last = last_landed(target, self.record.pipeline, step.target)
+        return last.committed_at if last else None
 
     def _adopt(self, landed: tuple[LedgerEntry | None, ...]) -> None:
         """Take over the outcome of an attempt that had landed before it died."""
         assert self.plan is not None
-        pairs = zip(commits(self.plan), landed, strict=True)
-        outcomes = tuple(succeeded(step, entry) for step, entry in pairs if entry)
+        pairs = zip(self.plan.loads, landed, strict=True)
+        outcomes = tuple(succeeded(load.commit, entry) for load, entry in pairs if entry)
         self.record = replace(self.record.with_targets(outcomes), adopted=True)
 
     def _walk(self, holding: Holding, landed: tuple[LedgerEntry | None, ...]) -> None:
@@ -158,7 +151,7 @@ class _Run:
             scratch=scratch,
             quarantine=self._quarantine,
             landed=landed,
-            goes_on=self.context.goes_on,
+            continue_on_failure=self.context.continue_on_failure,
             window=self.record.window or (None, None),
             moves_watermark=self.order.moves_watermark,
             ports=BatchPorts(
@@ -198,7 +191,9 @@ class _Run:
         if self.walk is not None and self.walk.commit_began:
             assert self.plan is not None
             try:
-                landed = tuple(self._ledger_entry(self.record, step) for step in commits(self.plan))
+                landed = tuple(
+                    self._ledger_entry(self.record, load.commit) for load in self.plan.loads
+                )
             except Exception as unknown:  # noqa: BLE001  # whatever it is, we cannot know
                 self._notice(f"cannot ask the target whether the run landed ({unknown})")
                 self._notice("the run stays open: the next one asks again before it loads")
@@ -218,7 +213,7 @@ class _Run:
         assert self.plan is not None
         if dead.status is not RunStatus.RUNNING:
             return  # it landed in part, and that is on record
-        steps = commits(self.plan)
+        steps = [load.commit for load in self.plan.loads]
         landed = [self._ledger_entry(dead, step) for step in steps]
         outcomes = tuple(
             succeeded(step, entry) for step, entry in zip(steps, landed, strict=True) if entry
@@ -227,8 +222,8 @@ class _Run:
         if all(landed):
             ended = replace(ended, status=RunStatus.SUCCEEDED, adopted=True)
         else:
-            what = f"the process died before the commit; superseded by {self._named()}"
-            error: dict[str, object] = {"type": "PresumedFailed", "what": what}
+            died = f"the process died before the commit; superseded by {self._named()}"
+            error = PresumedFailed(died).to_json()
             ended = replace(ended, status=RunStatus.FAILED, error=error)
         self.context.log.ended(replace(ended, ended_at=iso(self.context.clock.now())))
 
@@ -236,7 +231,8 @@ class _Run:
         return "--new" if self.order.new else f"run {self.record.run_id}"
 
     def _ledger_entry(self, run: RunResult, step: Commit) -> LedgerEntry | None:
-        return ledger_entry(self.context, step, run.pipeline, run.run_id)
+        target = self.context.target(step.connection)
+        return landed_in(target, run.pipeline, step.target, run.run_id)
 
     # Its record --------------------------------------------------------------------------------
 
@@ -249,7 +245,7 @@ class _Run:
             return
         context = self.context
         if plan is not None:
-            self.record = replace(self.record, path=plan.path.value, window=_ends(plan))
+            self.record = replace(self.record, path=plan.path.value, window=plan.ends)
         try:
             context.log.started(self.record)
         except OSError as error:
@@ -292,11 +288,6 @@ class _Run:
 
     def _notice(self, text: str) -> None:
         self.context.observer(Noticed(pipeline=self.record.pipeline, text=text))
-
-
-def _ends(plan: Plan) -> Window | None:
-    """Return what of the incremental column is read; None where there is no such column."""
-    return None if plan.window is None else plan.window.ends
 
 
 def _shielded(observer: Observer) -> Observer:

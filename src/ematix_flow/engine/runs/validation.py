@@ -7,11 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ematix_flow.engine.analysis.query import Analysis, Analyst, RunsJob
-from ematix_flow.engine.batch.groups import by_target
+from ematix_flow.engine.analysis.query import Analysis, Analyst
 from ematix_flow.engine.spark.errors import translating
 from ematix_flow.engine.spark.opened import OpenEngine
-from ematix_flow.errors import FlowError
+from ematix_flow.errors import FlowError, RunsJob
 from ematix_flow.plan.columns import match_result, may_reshape
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
@@ -77,11 +76,7 @@ def validate_plan(
     """Have the source, or Spark, analyse what the plan reads."""
     made = _made(plan)
     if made is None:
-        [read] = [
-            step.read if isinstance(step, SelectInTarget) else step
-            for step in plan.steps
-            if isinstance(step, ReadQuery | SelectInTarget)
-        ]
+        read = _read(plan)
         names = tuple(column.name for column in state.describe(read.connection, read.query))
         _match(plan, pipeline, names)
         return Validation(pipeline=plan.pipeline, analysed_by=read.connection, columns=names)
@@ -98,7 +93,7 @@ def analyse_plan(
     """Start Spark, run no job, and learn what the plan's rows are made of."""
     made = _made(plan)
     assert made is not None
-    reads = tuple(step for step in plan.steps if isinstance(step, ReadRelation | ReadQuery))
+    reads = tuple(step for step in plan.rows if isinstance(step, ReadRelation | ReadQuery))
     with open_engine() as engine:
         analyst = Analyst(spark=engine.session, state=state)
         found = analyst.analyse(made, reads)
@@ -114,26 +109,34 @@ def analysed(plan: Plan, found: Analysis) -> Plan:
     return replace(plan, analysed=True, lineage=found.lineage, remarks=(*plan.remarks, *unknown))
 
 
+def _read(plan: Plan) -> ReadQuery:
+    """Return the one query that a plan reads which makes nothing of its rows on Spark."""
+    if isinstance(source := plan.loads[0].source, SelectInTarget):
+        return source.read
+    return next(step for step in plan.rows if isinstance(step, ReadQuery))
+
+
 def _made(plan: Plan) -> Transform | CallFunction | None:
-    return next((step for step in plan.steps if isinstance(step, Transform | CallFunction)), None)
+    return next((step for step in plan.rows if isinstance(step, Transform | CallFunction)), None)
 
 
 def _judge(plan: Plan, frame: DataFrame, spark: SparkSession) -> None:
     """Build what cleans and judges the rows: a column of a wrong type is told, no job is run."""
-    grouped = by_target(plan.steps)
     with translating():
-        for step in grouped.shared:
+        for step in plan.rows:
             match step:
                 case Restrict(window=window, location=location):
                     frame = restrict(frame, window, location)
                 case Reshape():
                     frame = reshape(spark, frame, step)
-        for target in grouped.targets:
+        for load in plan.loads:
             rows = frame
-            for step in target.steps:
-                match step:
+            for shaping in load.shape:
+                match shaping:
+                    case Restrict(window=window, location=location):
+                        rows = restrict(rows, window, location)
                     case Arrange():
-                        rows = arrange(rows, step)
+                        rows = arrange(rows, shaping)
                     case Normalize(table=table):
                         rows = normalize(rows, table)
                     case Validate(contract=contract, as_json=as_json):
@@ -143,7 +146,5 @@ def _judge(plan: Plan, frame: DataFrame, spark: SparkSession) -> None:
 def _match(plan: Plan, pipeline: Pipeline, names: tuple[str, ...]) -> None:
     if may_reshape(pipeline):
         return
-    groups = by_target(plan.steps).targets
-    for group, target in zip(groups, pipeline.targets, strict=True):
-        table = group.contract.table
-        match_result(names, table, group.commit.layout, pipeline, target)
+    for load, target in zip(plan.loads, pipeline.targets, strict=True):
+        match_result(names, load.contract.table, load.commit.layout, pipeline, target)

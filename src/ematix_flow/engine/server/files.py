@@ -68,11 +68,11 @@ class ServerState:
 
     @property
     def there(self) -> bool:
-        """Say whether the server's process is there."""
+        """Tell whether the server's process is there."""
         return alive(self.pid) and self.born == born(self.pid)
 
     def is_same(self, other: ServerState) -> bool:
-        """Say whether both are claims of one server."""
+        """Tell whether both are claims of one server."""
         return (self.pid, self.nonce) == (other.pid, other.nonce)
 
 
@@ -125,7 +125,7 @@ class ServerFiles:
         remove_socket_directory(state.socket)
 
     def lost(self, state: ServerState) -> bool:
-        """Say whether nobody can find the server of *state* any more."""
+        """Tell whether nobody can find the server of *state* any more."""
         try:
             self._state.stat()
         except FileNotFoundError:
@@ -161,7 +161,7 @@ def remove_socket_directory(socket: Path) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Say whether a process is there and not just waiting to be reaped."""
+    """Tell whether a process is there and not just waiting to be reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

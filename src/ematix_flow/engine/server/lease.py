@@ -14,7 +14,7 @@ from ematix_flow.engine.server.control import hold
 from ematix_flow.engine.server.files import ServerFiles, ServerState
 from ematix_flow.engine.server.server import make_way, spawn
 from ematix_flow.engine.server.status import ServerStatus, look
-from ematix_flow.engine.server.wanted import Wanted
+from ematix_flow.engine.server.wanted import SparkNeeds
 from ematix_flow.errors import FlowError
 
 
@@ -31,7 +31,7 @@ class Lease:
         self.connection.close()
 
 
-def use(state_dir: Path, wanted: Wanted) -> tuple[Lease | None, tuple[str, ...]]:
+def use(state_dir: Path, wanted: SparkNeeds) -> tuple[Lease | None, tuple[str, ...]]:
     """Return a lease on a server that suits, or None; and notes on what was found or healed."""
     files = ServerFiles(state_dir.absolute())
     state = files.read()
@@ -46,7 +46,9 @@ def use(state_dir: Path, wanted: Wanted) -> tuple[Lease | None, tuple[str, ...]]
         return None, (f"{trouble} ({error})",)
 
 
-def _heal(files: ServerFiles, wanted: Wanted, trouble: str) -> tuple[Lease | None, tuple[str, ...]]:
+def _heal(
+    files: ServerFiles, wanted: SparkNeeds, trouble: str
+) -> tuple[Lease | None, tuple[str, ...]]:
     with files.locked():
         state = files.read()
         if state is None:
@@ -67,7 +69,7 @@ def _heal(files: ServerFiles, wanted: Wanted, trouble: str) -> tuple[Lease | Non
 
 
 def _replace(
-    files: ServerFiles, state: ServerState, now: ServerStatus, wanted: Wanted
+    files: ServerFiles, state: ServerState, now: ServerStatus, wanted: SparkNeeds
 ) -> tuple[Lease | None, tuple[str, ...]]:
     """Start an idle server anew, with what it had and what this run needs."""
     reason = now.differences[0]
@@ -81,7 +83,7 @@ def _replace(
     return lease, (f"the warm server was restarted: {reason}",) if lease else (trouble,)
 
 
-def _hold(state: ServerState, wanted: Wanted) -> tuple[Lease | None, str]:
+def _hold(state: ServerState, wanted: SparkNeeds) -> tuple[Lease | None, str]:
     try:
         answer, connection = hold(state.socket)
     except OSError as error:

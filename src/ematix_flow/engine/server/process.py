@@ -172,7 +172,7 @@ class _Word:
         self._descriptor: int | None = descriptor
 
     def heard(self) -> bool:
-        """Say whether the starter still listens."""
+        """Tell whether the starter still listens."""
         return self._write("\n")
 
     def __call__(self, text: str) -> None:

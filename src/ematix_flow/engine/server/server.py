@@ -26,7 +26,7 @@ from ematix_flow.engine.server.files import (
 )
 from ematix_flow.engine.server.fingerprint import fingerprint_of
 from ematix_flow.engine.server.status import ServerStatus, look
-from ematix_flow.engine.server.wanted import Wanted
+from ematix_flow.engine.server.wanted import SparkNeeds
 from ematix_flow.engine.spark.launch import open_log
 from ematix_flow.errors import EngineError
 
@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.05
 
 
 def start(
-    state_dir: Path, wanted: Wanted, *, idle_minutes: float = DEFAULT_IDLE_MINUTES
+    state_dir: Path, wanted: SparkNeeds, *, idle_minutes: float = DEFAULT_IDLE_MINUTES
 ) -> ServerStatus:
     """Start a server, or keep the one that is up if it suits. Two at once give one."""
     files = ServerFiles(state_dir.absolute())
@@ -75,7 +75,7 @@ def stop(state_dir: Path, *, force: bool = False) -> ServerStatus:
     return ServerStatus(standing="down", pid=state.pid, log=str(files.log))
 
 
-def status(state_dir: Path, wanted: Wanted | None = None) -> ServerStatus:
+def status(state_dir: Path, wanted: SparkNeeds | None = None) -> ServerStatus:
     """Say how the server stands; *wanted* also says what about it does not suit."""
     files = ServerFiles(state_dir.absolute())
     state = files.read()
@@ -125,7 +125,7 @@ def _wait_until_gone(state: ServerState) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def spawn(files: ServerFiles, wanted: Wanted, idle_minutes: float) -> None:
+def spawn(files: ServerFiles, wanted: SparkNeeds, idle_minutes: float) -> None:
     """Start the supervisor, detached, and wait until it says that it is ready."""
     conf = wanted.conf_for(wanted.connectors)
     files.create()

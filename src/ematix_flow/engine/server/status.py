@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ematix_flow.engine.server.control import ask
 from ematix_flow.engine.server.files import ServerFiles, ServerState
-from ematix_flow.engine.server.wanted import Wanted
+from ematix_flow.engine.server.wanted import SparkNeeds
 
 Standing = Literal["up", "down", "stale", "unresponsive"]
 
@@ -31,7 +31,7 @@ class ServerStatus:
 
     @property
     def busy(self) -> bool:
-        """Say whether somebody works on it."""
+        """Tell whether somebody works on it."""
         return bool(self.leases or self.active)
 
     def to_json(self) -> dict[str, object]:
@@ -52,7 +52,7 @@ class ServerStatus:
         }
 
 
-def look(files: ServerFiles, state: ServerState, wanted: Wanted | None) -> ServerStatus:
+def look(files: ServerFiles, state: ServerState, wanted: SparkNeeds | None) -> ServerStatus:
     """Ask the server of *state*, and say what about it does not suit *wanted*."""
     known: dict[str, Any] = {
         "pid": state.pid,

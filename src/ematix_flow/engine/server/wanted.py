@@ -15,7 +15,7 @@ from ematix_flow.engine.spark.sizing import Sizing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SparkNeeds:
     """Java, connectors, and the conf that follows from them."""
 
     java: Java
@@ -26,10 +26,10 @@ class Wanted:
         """Return what a server must match."""
         return fingerprint_of(self.conf_for(self.connectors), self.java)
 
-    def with_more(self, connectors: Sequence[str]) -> Wanted:
+    def with_more(self, connectors: Sequence[str]) -> SparkNeeds:
         """Return the same, with further connectors."""
         both = tuple(dict.fromkeys((*connectors, *self.connectors)))
-        return Wanted(java=self.java, connectors=both, conf_for=self.conf_for)
+        return SparkNeeds(java=self.java, connectors=both, conf_for=self.conf_for)
 
 
 def wanted_for(
@@ -39,7 +39,7 @@ def wanted_for(
     connectors: Sequence[str],
     state_dir: Path,
     jars: JarCache | None = None,
-) -> Wanted:
+) -> SparkNeeds:
     """Find Java and say how Spark would be started; jars are fetched when the conf is asked for."""
     java, jar_cache = find_java(), jars or JarCache()
 
@@ -55,4 +55,4 @@ def wanted_for(
         )
 
     unique = tuple(dict.fromkeys(connectors))
-    return Wanted(java=java, connectors=unique, conf_for=conf_for)
+    return SparkNeeds(java=java, connectors=unique, conf_for=conf_for)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ematix_flow.engine.host.cache import VARIABLE, cache_directory
+from ematix_flow.engine.host.cache import CACHE_VARIABLE, cache_directory
 from ematix_flow.engine.host.java import Java
 from ematix_flow.errors import EngineError
 
@@ -58,7 +58,7 @@ def archive_options(java: Java, cache: Path | None = None) -> tuple[str, ...]:
 
 
 def is_archive_option(option: str) -> bool:
-    """Say whether a JVM option is one of ours: it changes how fast Spark starts, nothing else."""
+    """Tell whether a JVM option is one of ours: it changes how fast Spark starts, nothing else."""
     return option in _QUIET or option.startswith(OPTION)
 
 
@@ -85,7 +85,7 @@ def prepare(java: Java, *, cache: Path | None = None, force: bool = False) -> Pa
     except OSError as error:
         raise EngineError(
             f"cannot keep the class archive in {path.parent}: {error.strerror or error}",
-            hint=f"set {VARIABLE} to a directory you can write to",
+            hint=f"set {CACHE_VARIABLE} to a directory you can write to",
         ) from error
     return path
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ematix_flow.engine.host.java import Java
-from ematix_flow.engine.jars.store import JarCache
+from ematix_flow.engine.jars.store import EXTENSIONS, JarCache
 from ematix_flow.engine.spark.archive import archive_options, is_archive_option
 from ematix_flow.engine.spark.sizing import JAVA_OPTIONS, Sizing
 
 JARS = "spark.jars"
-EXTENSIONS = "spark.sql.extensions"
 WAREHOUSE = "spark.sql.warehouse.dir"
 _DERBY_HOME = "-Dderby.system.home="
 _OUR_WAREHOUSE = "unused-warehouse"
@@ -41,7 +40,7 @@ class ClassicConf:
     additions: Mapping[str, str] = field(default_factory=dict)
 
     def serves(self, other: ClassicConf) -> bool:
-        """Say whether a Spark started with this conf can also run *other*.
+        """Tell whether a Spark started with this conf can also run *other*.
 
         More connectors than needed do no harm; all else that is fixed at the start must agree.
         """

@@ -16,28 +16,41 @@ _VARIABLE = "SPARK_CONNECT_MODE_ENABLED"
 
 _lock = threading.Lock()
 _open = 0
+_before: str | None = None
 
 
 def connected() -> bool:
-    """Say whether a Connect session that we opened is in use in this process."""
+    """Tell whether a Connect session that we opened is in use in this process."""
     return _open > 0
 
 
 @contextmanager
 def connect_mode() -> Iterator[None]:
     """Switch pyspark to Connect while at least one such engine is open."""
-    global _open  # noqa: PLW0603  # the environment variable is process-wide, so is its count
-    with _lock:
-        if _open == 0 and _VARIABLE in os.environ:
-            foreign = True  # the user's own choice: leave it as it is
-        else:
-            foreign = False
-            os.environ[_VARIABLE] = "1"
-        _open += 1
+    _enter()
     try:
         yield
     finally:
-        with _lock:
-            _open -= 1
-            if _open == 0 and not foreign:
-                os.environ.pop(_VARIABLE, None)
+        _leave()
+
+
+def _enter() -> None:
+    global _open, _before  # noqa: PLW0603  # the environment variable is process-wide, so are these
+    with _lock:
+        if _open == 0:
+            _before = os.environ.get(_VARIABLE)
+            os.environ[_VARIABLE] = "1"
+        _open += 1
+
+
+def _leave() -> None:
+    """Give the variable back as the first of us found it, whoever leaves last."""
+    global _open  # noqa: PLW0603  # see above
+    with _lock:
+        _open -= 1
+        if _open > 0:
+            return
+        if _before is None:
+            os.environ.pop(_VARIABLE, None)
+        else:
+            os.environ[_VARIABLE] = _before

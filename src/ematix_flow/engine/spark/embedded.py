@@ -31,7 +31,7 @@ _current: _Embedded | None = None
 
 
 def in_use() -> bool:
-    """Say whether a run of this process is on the embedded Spark right now."""
+    """Tell whether a run of this process is on the embedded Spark right now."""
     with _lock:
         return _current is not None and _current.users > 0
 

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ematix_flow._base.location import Location
 from ematix_flow.engine.spark.error_text import SparkText, first_line, full_text, plain, read_text
 from ematix_flow.errors import (
     ConfigError,
@@ -41,20 +40,20 @@ _QUERY_STATES = ("22", "42", "P0")
 
 
 @contextmanager
-def translating(*, where: Location | str | None = None) -> Iterator[None]:
+def translating() -> Iterator[None]:
     """Raise our error for whatever Spark raises inside; let everything else pass."""
     try:
         yield
     except FlowError:
         raise
     except Exception as error:
-        translated = translate(error, where=where)
+        translated = translate(error)
         if translated is None:
             raise
         raise translated from None
 
 
-def translate(error: BaseException, *, where: Location | str | None = None) -> FlowError | None:
+def translate(error: BaseException) -> FlowError | None:
     """Return our error for one of Spark's, or None for an exception that is not Spark's."""
     text = full_text(error)
     # A user's own function raised, or a task of ours.
@@ -62,47 +61,47 @@ def translate(error: BaseException, *, where: Location | str | None = None) -> F
         return told
     match type(error).__module__.partition(".")[0]:
         case "grpc":
-            return _from_grpc(_status(error), str(error), where)
+            return _from_grpc(_status(error), str(error))
         case "py4j":
-            return _from_py4j(error, where)
+            return _from_py4j(error)
         case "pyspark":
-            return _from_pyspark(error, where)
+            return _from_pyspark(error)
         case _ if isinstance(error, ConnectionError) and _came_through_py4j(error):
-            return _jvm_gone(where)
+            return _jvm_gone()
         case _:
             return None
 
 
-def _from_pyspark(error: BaseException, where: Location | str | None) -> FlowError:
+def _from_pyspark(error: BaseException) -> FlowError:
     match type(error).__name__:
         case "SparkConnectGrpcException":
-            return _from_grpc(_status(error), str(error), where)
+            return _from_grpc(_status(error), str(error))
         case "RetriesExceeded":
-            return _unreachable(where)
+            return _unreachable()
         case "PythonException":
-            return _from_python(str(error), where)
+            return _from_python(str(error))
         case "PySparkNotImplementedError":
-            return NotSupported(f"this engine cannot do it: {first_line(str(error))}", where=where)
+            return NotSupported(f"this engine cannot do it: {first_line(str(error))}")
         case _:
             facts = read_text(full_text(error))
-            return _from_facts(facts, analysis=_is_analysis(error), where=where)
+            return _from_facts(facts, analysis=_is_analysis(error))
 
 
-def _from_facts(facts: SparkText, *, analysis: bool, where: Location | str | None) -> FlowError:
+def _from_facts(facts: SparkText, *, analysis: bool) -> FlowError:
     from_source = any(name.startswith(_SOURCE_CONDITIONS) for name in facts.conditions)
     if from_source or facts.says(_SOURCE_WORDS):
-        return SourceError(_source_text(facts), where=where)
+        return SourceError(_source_text(facts))
     named = f" ({facts.condition})" if facts.condition else ""
     if facts.condition == "DATA_SOURCE_NOT_FOUND":
-        return EngineError(f"{facts.headline}{named}", where=where, hint="see `flow jars list`")
+        return EngineError(f"{facts.headline}{named}", hint="see `flow jars list`")
     if facts.condition.startswith("INVALID_CONF_VALUE"):
-        return ConfigError(f"{facts.headline}{named}", where=where)
+        return ConfigError(f"{facts.headline}{named}")
     wrong_query = analysis or facts.state.startswith(_QUERY_STATES) or facts.says(_QUERY_WORDS)
     if wrong_query and facts.condition not in _NOT_THE_QUERY:
-        return QueryError(f"{facts.headline}{named}", where=where, details=facts.excerpt)
+        return QueryError(f"{facts.headline}{named}", details=facts.excerpt)
     if facts.condition:
-        return EngineError(f"{facts.headline}{named}", where=where)
-    return EngineError(f"Spark failed: {_root(facts)}", where=where)
+        return EngineError(f"{facts.headline}{named}")
+    return EngineError(f"Spark failed: {_root(facts)}")
 
 
 def _source_text(facts: SparkText) -> str:
@@ -130,23 +129,22 @@ def _root(facts: SparkText) -> str:
     return first if last.casefold() in first.casefold() else f"{first} ({last})"
 
 
-def _from_python(text: str, where: Location | str | None) -> UserCodeError:
+def _from_python(text: str) -> UserCodeError:
     """The worker's traceback is the user's own evidence: it is kept whole."""
     begin = text.find("Traceback (most recent call last)")
     evidence = text[max(begin, 0) :].partition("\n\nJVM stacktrace:")[0].strip()
     return UserCodeError(
         f"Python code raised in a Spark task: {evidence.splitlines()[-1]}",
-        where=where,
         details=evidence,
     )
 
 
-def _from_py4j(error: BaseException, where: Location | str | None) -> FlowError:
+def _from_py4j(error: BaseException) -> FlowError:
     if type(error).__name__ == "Py4JJavaError":
-        return _from_facts(read_text(str(error)), analysis=False, where=where)
+        return _from_facts(read_text(str(error)), analysis=False)
     if type(error).__name__ == "Py4JNetworkError":
-        return _jvm_gone(where)
-    return EngineError(f"Spark's Python side failed: {first_line(str(error))}", where=where)
+        return _jvm_gone()
+    return EngineError(f"Spark's Python side failed: {first_line(str(error))}")
 
 
 def _came_through_py4j(error: BaseException) -> bool:
@@ -155,40 +153,36 @@ def _came_through_py4j(error: BaseException) -> bool:
     return any(frame.f_globals.get("__name__", "").startswith("py4j.") for frame, _ in frames)
 
 
-def _jvm_gone(where: Location | str | None) -> EngineError:
+def _jvm_gone() -> EngineError:
     return EngineError(
         "Spark's JVM is gone",
-        where=where,
         hint="see .ematix-flow/logs/spark.log; a killed JVM often means too little memory",
     )
 
 
-def _from_grpc(status: str, text: str, where: Location | str | None) -> EngineError:
+def _from_grpc(status: str, text: str) -> EngineError:
     detail = re.search(r'details = "(.*?)"\n', text, re.DOTALL)
     reason = detail[1] if detail else first_line(text)
     match status:
         case "UNAUTHENTICATED" | "PERMISSION_DENIED":
             return EngineAuthError(
                 f"the Spark Connect server refuses us: {reason}",
-                where=where,
                 hint="put its token into the address: sc://host:port/;token=...",
             )
         case "UNAVAILABLE" | "DEADLINE_EXCEEDED":
-            return _unreachable(where, reason)
+            return _unreachable(reason)
         case "UNIMPLEMENTED":
             return EngineError(
                 f"the server does not speak Spark Connect: {reason}",
-                where=where,
                 hint="check the address and the port",
             )
         case _:
-            return EngineError(f"Spark Connect failed ({status.lower()}): {reason}", where=where)
+            return EngineError(f"Spark Connect failed ({status.lower()}): {reason}")
 
 
-def _unreachable(where: Location | str | None, reason: str = "") -> EngineUnreachable:
+def _unreachable(reason: str = "") -> EngineUnreachable:
     return EngineUnreachable(
         "the Spark Connect server went away" + (f": {reason}" if reason else ""),
-        where=where,
         hint="check that it is up, then run again",
     )
 

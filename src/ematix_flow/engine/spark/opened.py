@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Mode = Literal["embedded", "warm", "remote", "borrowed"]
+EngineMode = Literal["embedded", "warm", "remote", "borrowed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class EngineReport:
     """Which engine a run was on, for its record and for `flow doctor`."""
 
     engine: str
-    mode: Mode
+    mode: EngineMode
     address: str
     spark_version: str
     java: str | None

@@ -7,7 +7,7 @@ its own. An engine that can do neither gives no progress, and nothing breaks.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,6 @@ class StageProgress:
 
     done_tasks: int
     total_tasks: int
-    running_tasks: int = 0
     stages: int = 0
 
 
@@ -53,14 +52,12 @@ def _polling(context: Any, callback: Report) -> Iterator[None]:
         tracker = context.statusTracker()
         last: StageProgress | None = None
         while not stop.wait(_POLL_SECONDS):
-            running = 0
             active = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
             # What is no longer active has ended: all of its tasks are done.
             seen.update({stage: (total, total) for stage, (_, total) in seen.items()})
             for stage in filter(None, active):
-                running += stage.numActiveTasks
                 seen[stage.stageId] = (stage.numCompletedTasks, stage.numTasks)
-            told = _summed(seen.values(), running)
+            told = _summed(seen.values())
             if seen and told != last:
                 last = told
                 callback(told)
@@ -88,7 +85,7 @@ def _told(session: Any, callback: Report) -> Iterator[None]:
                 key = (operation_id or "", stage.stage_id)
                 seen[key] = (stage.num_completed_tasks, stage.num_tasks)
             if seen:
-                callback(_summed(seen.values(), inflight_tasks))
+                callback(_summed(seen.values()))
 
     session.registerProgressHandler(handle)
     try:
@@ -98,11 +95,9 @@ def _told(session: Any, callback: Report) -> Iterator[None]:
             session.removeProgressHandler(handle)
 
 
-def _summed(stages: Any, running: int) -> StageProgress:
-    counted = list(stages)
+def _summed(stages: Collection[tuple[int, int]]) -> StageProgress:
     return StageProgress(
-        done_tasks=sum(done for done, _ in counted),
-        total_tasks=sum(total for _, total in counted),
-        running_tasks=running,
-        stages=len(counted),
+        done_tasks=sum(done for done, _ in stages),
+        total_tasks=sum(total for _, total in stages),
+        stages=len(stages),
     )

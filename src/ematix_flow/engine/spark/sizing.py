@@ -54,7 +54,7 @@ class Setting:
 
     @property
     def per_session(self) -> bool:
-        """Say whether a single session can have it, without its server starting anew."""
+        """Tell whether a single session can have it, without its server starting anew."""
         return self.key.startswith("spark.sql.") and not self.key.startswith(_STATIC_SQL)
 
 

@@ -23,9 +23,9 @@ from ematix_flow.record.run import (
     RunStatus,
     StepRecord,
     TargetOutcome,
-    Window,
 )
 from ematix_flow.spec.counts import RowCounts
+from ematix_flow.spec.window import Ends
 
 VERSION = 1
 _BEGINNING = ("started_at", "attempt", "purpose", "replay_of", "path", "window", "engine")
@@ -163,5 +163,5 @@ def _outcome(facts: dict[str, Any]) -> TargetOutcome:
     )
 
 
-def _window(facts: list[str | None] | None) -> Window | None:
+def _window(facts: list[str | None] | None) -> Ends | None:
     return None if facts is None else (facts[0], facts[1])

@@ -171,7 +171,7 @@ def clamp(min: Bound | None = None, max: Bound | None = None) -> Marker:  # noqa
     if any(is_nan(bound) for bound in bounds):
         refuse("clamp: NaN bounds nothing")
     if len(bounds) == 2 and min > max:  # type: ignore[operator]  # of one kind
-        refuse(f"clamp: min={min!r} is above max={max!r}")
+        refuse(f"clamp: min={min!r} is above max={max!r}", hint="swap them")
     return Clamp(min, max)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ematix_flow.spec.cursor import CursorKind
+from ematix_flow.spec.cursor import WHOLE_DIGITS, WHOLE_SHIFT, CursorKind
 from ematix_flow.spec.types import (
     BigInt,
     DataType,
@@ -19,8 +19,6 @@ from ematix_flow.sqltext.in_database.unproven import Unproven
 # A function of ours that the SQLite session knows: its integers have 64 bits.
 SQLITE_ORDER = "flow_order"
 
-_SHIFT = 10**19
-_WIDTH = 20
 _MIDNIGHT = " 00:00:00.000000"
 
 
@@ -61,7 +59,8 @@ def order_text(value: str, kind: DataType | None, name: str, dialect: str) -> st
 def _in_postgres(value: str, kind: CursorKind) -> str:
     match kind:
         case CursorKind.INTEGER:
-            return f"lpad(CAST(CAST({value} AS numeric) + {_SHIFT} AS text), {_WIDTH}, '0')"
+            shifted = f"CAST({value} AS numeric) + {WHOLE_SHIFT}"
+            return f"lpad(CAST({shifted} AS text), {WHOLE_DIGITS}, '0')"
         case CursorKind.TEXT:
             return f"encode(convert_to({value}, 'UTF8'), 'hex')"
         case _:
@@ -72,8 +71,8 @@ def _in_postgres(value: str, kind: CursorKind) -> str:
 def _in_duckdb(value: str, kind: CursorKind) -> str:
     match kind:
         case CursorKind.INTEGER:
-            shifted = f"CAST({value} AS HUGEINT) + {_SHIFT}"
-            return f"lpad(CAST({shifted} AS VARCHAR), {_WIDTH}, '0')"
+            shifted = f"CAST({value} AS HUGEINT) + {WHOLE_SHIFT}"
+            return f"lpad(CAST({shifted} AS VARCHAR), {WHOLE_DIGITS}, '0')"
         case CursorKind.TEXT:
             return f"lower(hex({value}))"
         case _:
@@ -100,8 +99,8 @@ def _in_sqlite(value: str, kind: CursorKind) -> str:
 def _in_mysql(value: str, kind: CursorKind) -> str:
     match kind:
         case CursorKind.INTEGER:
-            shifted = f"CAST({value} AS DECIMAL(20,0)) + {_SHIFT}"
-            return f"LPAD(CAST({shifted} AS CHAR), {_WIDTH}, '0')"
+            shifted = f"CAST({value} AS DECIMAL(20,0)) + {WHOLE_SHIFT}"
+            return f"LPAD(CAST({shifted} AS CHAR), {WHOLE_DIGITS}, '0')"
         case CursorKind.TEXT:
             return f"LOWER(HEX(CONVERT({value} USING utf8mb4)))"
         case _:

@@ -13,6 +13,7 @@ from functools import cached_property
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.carried import foreign_order, given_name
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract, Rule, RuleKind
+from ematix_flow.spec.cursor import PART_SEPARATOR
 from ematix_flow.spec.layout import AT, CURSOR, DELETED, SEQUENCE
 from ematix_flow.spec.storable import Unstorable
 from ematix_flow.spec.table import Column, Table
@@ -28,7 +29,7 @@ from ematix_flow.sqltext.program.grammar import Grammar
 from ematix_flow.sqltext.type_names import type_name
 
 _ROWS = "g"
-_SEPARATOR = "'.'"
+_SEPARATOR = f"'{PART_SEPARATOR}'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ematix_flow.spec.lineage import ColumnRef, Role
+from ematix_flow.spec.lineage import ColumnRef, InfluenceRole
 from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.lineage.names import Names, written
 from ematix_flow.sqltext.lineage.relation import Output, Relation, named
@@ -30,7 +30,7 @@ class Reader:
     def __init__(self, dialect: str, schema: Mapping[TableName, Sequence[str]]) -> None:
         self.dialect = dialect
         self.names = Names(dialect, schema)
-        self.influences: dict[tuple[ColumnRef, Role], None] = {}
+        self.influences: dict[tuple[ColumnRef, InfluenceRole], None] = {}
         self.gaps: dict[str, None] = {}
         self._select_aliases: Aliases = "lateral" if dialect in _LATERAL_ALIASES else "last"
 
@@ -54,7 +54,7 @@ class Reader:
                 gap = f"{type(node).__name__.upper()} is not followed"
                 return Relation(alias="", outputs=(Output(name="*", key="*", trace=unknown(gap)),))
 
-    def influence(self, sources: Trace, role: Role) -> None:
+    def influence(self, sources: Trace, role: InfluenceRole) -> None:
         """Note that a value decides about rows."""
         self.influences.update(dict.fromkeys((source, role) for source in sources.sources))
         self.gaps.update(dict.fromkeys(sources.gaps))

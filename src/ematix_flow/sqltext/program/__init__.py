@@ -20,10 +20,10 @@ from ematix_flow.sqltext.program.plain import append, truncate
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.set_aside import without_duplicates
 from ematix_flow.sqltext.program.snapshot_history import snapshot_history
-from ematix_flow.sqltext.program.statement import Effect, Guard, Program, Statement
+from ematix_flow.sqltext.program.statement import Effect, Found, Guard, Program, Statement
 from ematix_flow.sqltext.program.work import STAGING, Work, owner_of
 
-__all__ = ["STAGING", "Effect", "Guard", "Program", "Statement", "write_program"]
+__all__ = ["STAGING", "Effect", "Found", "Guard", "Program", "Statement", "write_program"]
 
 
 def write_program(layout: Layout, name: TableName, dialect: str, *, pipeline: str) -> Program:
@@ -37,7 +37,7 @@ def write_program(layout: Layout, name: TableName, dialect: str, *, pipeline: st
         work=Work(grammar, owner_of(pipeline, name)),
     )
     program = _program(scene)
-    if program.duplicates and layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE:
+    if program.duplicates is not None and layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE:
         program = without_duplicates(program, scene)
     return replace(program, computes=scene.work.counted(program.computes))
 

@@ -29,8 +29,9 @@ from ematix_flow.sqltext.program.events import (
     soft_columns,
     version_columns,
 )
+from ematix_flow.sqltext.program.expiry import expire_by_silence
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import MISSING, Effect, Program, Statement
+from ematix_flow.sqltext.program.statement import Effect, Program, Statement
 from ematix_flow.sqltext.program.work import CHANGES, OP
 
 
@@ -53,10 +54,11 @@ def event_history(scene: Scene) -> Program:
             events(scene),
             _wanted(scene),
             _unwanted(scene),
-            *_vanished(scene),
+            # For the count alone: their events say the rest.
+            *scene.missing(scene.layout.keys, also=scene.is_current("t")),
         ),
         unchanged=_unchanged(scene),
-        applies=(*_apply(scene), *_remember(scene), *_expire(scene)),
+        applies=(*_apply(scene), *_remember(scene), *expire_by_silence(scene)),
     )
 
 
@@ -104,17 +106,6 @@ def _unwanted(scene: Scene) -> Statement:
     return scene.note((*keys, FROM), query)
 
 
-def _vanished(scene: Scene) -> tuple[Statement, ...]:
-    """Note the keys that a snapshot lacks, for the count alone: their events say the rest."""
-    if not scene.is_snapshot:
-        return ()
-    keys = scene.layout.keys
-    current = scene.is_current("t")
-    gone = f"{scene.grammar.columns('t', keys)} {scene.vanished()} AND {current}"
-    query = f"SELECT '{MISSING}', {gone}"
-    return (scene.note(keys, query),)
-
-
 def _unchanged(scene: Scene) -> str:
     """Return the query for the staged rows of keys that did not change."""
     changed = f"SELECT DISTINCT {scene.grammar.names(scene.layout.keys)} FROM {scene.changes}"
@@ -159,26 +150,3 @@ def _remember(scene: Scene) -> tuple[Statement, ...]:
         Statement(sql=grammar.delete(scene.memory, events, f"{same} AND {is_new}")),
         Statement(sql=grammar.insert(scene.memory, names, query)),
     )
-
-
-def _expire(scene: Scene) -> tuple[Statement, ...]:
-    """Close the current versions that nothing was heard of for too long."""
-    layout, history, grammar = scene.layout, scene.layout.history, scene.grammar
-    if layout.ttl is None:
-        return ()
-    assert history is not None
-    begun, _, current = version_columns(scene, "t")
-    keys, remembered = layout.keys, grammar.column("q", AT)
-    heard = (
-        f"SELECT {grammar.columns('t', keys)}, {begun} AS _flow_begun, "
-        f"MAX(COALESCE({remembered}, {begun})) AS _flow_heard FROM {scene.target} AS t "
-        f"LEFT JOIN {scene.memory} AS q ON {scene.matches('q', 't')} AND {remembered} > {begun} "
-        f"WHERE {current} GROUP BY {grammar.columns('t', keys)}, {begun}"
-    )
-    old = f"(SELECT h.* FROM ({heard}) AS h WHERE h._flow_heard < {scene.run.value('expired')})"
-    ended = {
-        history.valid_to: grammar.later("c._flow_heard", layout.ttl),
-        history.is_current: "FALSE",
-    }
-    where = f"{scene.matches('t', 'c')} AND {begun} = c._flow_begun"
-    return (Statement(sql=grammar.update(scene.target, ended, old, where), effect=Effect.CLOSED),)

@@ -7,16 +7,17 @@ quoted here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
+from ematix_flow.errors import NotSupported
 from ematix_flow.spec.table import Column, TableName
 from ematix_flow.spec.types import JSON, DataType, String, Text, TimestampTZ
 from ematix_flow.sqltext.dialect_names import grammar_of
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.identifiers import table as table_node
 
-_MYSQL = ("mysql", "mariadb")
 # Functions of ours that the SQLite session knows: it has no digest and no times.
 SQLITE_DIGEST = "flow_digest"
 SQLITE_ADD = "flow_add_microseconds"
@@ -24,22 +25,43 @@ SQLITE_ADD = "flow_add_microseconds"
 _SQLITE_ARGUMENTS = 90
 
 
+class Language(StrEnum):
+    """The languages that programs are written in; mypy finds each `match` that misses one."""
+
+    POSTGRES = "postgres"
+    MYSQL = "mysql"
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """One database's way of saying it."""
 
     dialect: str
+    language: Language = field(init=False)
+
+    def __post_init__(self) -> None:
+        try:
+            language = Language(grammar_of(self.dialect))
+        except ValueError:
+            raise NotSupported(
+                f"no write program is built for {self.dialect} "
+                f"(built: {', '.join(Language)}, mariadb)",
+                hint="write to one of those",
+            ) from None
+        object.__setattr__(self, "language", language)
 
     @property
     def is_mysql(self) -> bool:
         """Whether it is MySQL or MariaDB, which know no temporary tables that can be joined."""
-        return self.dialect in _MYSQL
+        return self.language is Language.MYSQL
 
     # Names -------------------------------------------------------------------------------------
 
     def name(self, name: str) -> str:
         """Quote a name."""
-        return quoted(name, grammar_of(self.dialect))
+        return quoted(name, self.language)
 
     def column(self, alias: str, name: str) -> str:
         """Return a column of an alias."""
@@ -55,7 +77,7 @@ class Grammar:
 
     def table(self, name: TableName) -> str:
         """Return a table of the target, with its schema."""
-        return table_node(name).sql(dialect=grammar_of(self.dialect))
+        return table_node(name).sql(dialect=self.language)
 
     # Values ------------------------------------------------------------------------------------
 
@@ -74,19 +96,26 @@ class Grammar:
 
     def distinct(self, left: str, right: str) -> str:
         """Say that two values differ, where NULL is a value like any other."""
-        if self.is_mysql:
-            return f"NOT ({left} <=> {right})"
-        if self.dialect == "sqlite":
-            return f"{left} IS NOT {right}"
-        return f"{left} IS DISTINCT FROM {right}"
+        match self.language:
+            case Language.MYSQL:
+                return f"NOT ({left} <=> {right})"
+            case Language.SQLITE:
+                return f"{left} IS NOT {right}"
+            case Language.POSTGRES | Language.DUCKDB:
+                return f"{left} IS DISTINCT FROM {right}"
 
     def comparable(self, value: str, kind: DataType) -> str:
         """Return a value in a form that compares exactly."""
-        if self.dialect == "postgres" and isinstance(kind, JSON):
-            return f"CAST({value} AS TEXT)"  # PostgreSQL cannot compare JSON
-        if self.is_mysql and isinstance(kind, Text | String | JSON):
-            return f"CAST({value} AS BINARY)"  # whatever the collation of a table that was there
-        return value
+        match self.language:
+            case Language.POSTGRES:
+                # PostgreSQL cannot compare JSON.
+                return f"CAST({value} AS TEXT)" if isinstance(kind, JSON) else value
+            case Language.MYSQL:
+                # Whatever the collation of a table that was there.
+                is_text = isinstance(kind, Text | String | JSON)
+                return f"CAST({value} AS BINARY)" if is_text else value
+            case Language.SQLITE | Language.DUCKDB:
+                return value
 
     def any_of(self, conditions: Sequence[str]) -> str:
         """Say that one of them holds; of none, none does."""
@@ -94,24 +123,32 @@ class Grammar:
 
     def joined(self, *texts: str) -> str:
         """Put texts together."""
-        return f"CONCAT({', '.join(texts)})" if self.is_mysql else f"({' || '.join(texts)})"
+        match self.language:
+            case Language.MYSQL:
+                return f"CONCAT({', '.join(texts)})"
+            case Language.POSTGRES | Language.SQLITE | Language.DUCKDB:
+                return f"({' || '.join(texts)})"
 
     def sorting(self, text: str) -> str:
         """Return a text that sorts by its bytes."""
-        # Any other collation of PostgreSQL may pass over signs; elsewhere bytes are the rule.
-        return f'({text}) COLLATE "C"' if self.dialect == "postgres" else text
+        match self.language:
+            case Language.POSTGRES:
+                # Any other collation of it may pass over signs; elsewhere bytes are the rule.
+                return f'({text}) COLLATE "C"'
+            case Language.MYSQL | Language.SQLITE | Language.DUCKDB:
+                return text
 
     def digest(self, alias: str, names: Sequence[str]) -> str:
         """Return a row's canonical bytes, shortened: they decide between equals."""
         values = [self.column(alias, name) for name in names]
-        match self.dialect:
-            case "postgres":
+        match self.language:
+            case Language.POSTGRES:
                 return f"md5(CAST(ROW({', '.join(values)}) AS TEXT))"
-            case "sqlite":
+            case Language.SQLITE:
                 return _nested(values)
-            case "duckdb":
+            case Language.DUCKDB:
                 return f"md5(CAST(ROW({', '.join(values)}) AS VARCHAR))"
-            case _:
+            case Language.MYSQL:
                 # Each for itself: together they may be longer than a packet. MySQL has no MD5.
                 each = (f"IFNULL(SHA2(CAST({value} AS BINARY), 256), '-')" for value in values)
                 return f"SHA2(CONCAT_WS(',', {', '.join(each)}), 256)"
@@ -119,24 +156,24 @@ class Grammar:
     def later(self, moment: str, by: timedelta) -> str:
         """Return a moment moved by a duration."""
         count = by // timedelta(microseconds=1)
-        match self.dialect:
-            case "sqlite":
+        match self.language:
+            case Language.SQLITE:
                 return f"{SQLITE_ADD}({moment}, {count})"
-            case "duckdb":
+            case Language.DUCKDB:
                 return f"({moment} + to_microseconds({count}))"
-            case "postgres":
+            case Language.POSTGRES:
                 return f"({moment} + INTERVAL '{count} microseconds')"
-            case _:
+            case Language.MYSQL:
                 return f"DATE_ADD({moment}, INTERVAL {count} MICROSECOND)"
 
     def parameter(self, kind: DataType) -> str:
         """Return a parameter that is given as the text of `moment`."""
-        match self.dialect:
-            case "sqlite":
+        match self.language:
+            case Language.SQLITE:
                 return "?"
-            case "mysql" | "mariadb":
+            case Language.MYSQL:
                 return "CAST(? AS DATETIME(6))"
-            case _:
+            case Language.POSTGRES | Language.DUCKDB:
                 zone = "TIMESTAMP WITH TIME ZONE" if isinstance(kind, TimestampTZ) else "TIMESTAMP"
                 return f"CAST(? AS {zone})"
 
@@ -155,26 +192,30 @@ class Grammar:
 
     def delete(self, target: str, using: str, where: str) -> str:
         """Delete rows of *target* (known as `t`) that match rows of *using* (known as `c`)."""
-        match self.dialect:
-            case "sqlite":
+        match self.language:
+            case Language.SQLITE:
                 return (
                     f"DELETE FROM {target} AS t WHERE EXISTS "
                     f"(SELECT 1 FROM {using} AS c WHERE {where})"
                 )
-            case "mysql" | "mariadb":
+            case Language.MYSQL:
                 return f"DELETE t FROM {target} AS t JOIN {using} AS c ON {where}"
-            case _:
+            case Language.POSTGRES | Language.DUCKDB:
                 return f"DELETE FROM {target} AS t USING {using} AS c WHERE {where}"
 
     def update(self, target: str, values: Mapping[str, str], using: str, where: str) -> str:
         """Set columns of *target* (known as `t`) from rows of *using* (known as `c`)."""
-        if self.is_mysql:
-            setting = ", ".join(
-                f"{self.column('t', name)} = {value}" for name, value in values.items()
-            )
-            return f"UPDATE {target} AS t JOIN {using} AS c ON {where} SET {setting}"
-        setting = ", ".join(f"{self.name(name)} = {value}" for name, value in values.items())
-        return f"UPDATE {target} AS t SET {setting} FROM {using} AS c WHERE {where}"
+        match self.language:
+            case Language.MYSQL:
+                setting = ", ".join(
+                    f"{self.column('t', name)} = {value}" for name, value in values.items()
+                )
+                return f"UPDATE {target} AS t JOIN {using} AS c ON {where} SET {setting}"
+            case Language.POSTGRES | Language.SQLITE | Language.DUCKDB:
+                setting = ", ".join(
+                    f"{self.name(name)} = {value}" for name, value in values.items()
+                )
+                return f"UPDATE {target} AS t SET {setting} FROM {using} AS c WHERE {where}"
 
 
 def _nested(values: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ def merge(scene: Scene) -> Program:
     """Insert new keys, update changed rows, delete what is to be deleted."""
     return scene.matching(
         (CHANGES, (OP, *scene.given)),
-        computes=(_matched(scene), *missing(scene)),
+        computes=(_matched(scene), *scene.missing(scene.layout.keys)),
         applies=applied(scene, scene.layout.update),
     )
 
@@ -29,18 +29,9 @@ def applied(scene: Scene, names: tuple[str, ...]) -> tuple[Statement, ...]:
     )
 
 
-def missing(scene: Scene) -> tuple[Statement, ...]:
-    """Note the keys that a snapshot lacks."""
-    if not scene.is_snapshot:
-        return ()
-    keys = scene.layout.keys
-    query = f"SELECT '{MISSING}', {scene.grammar.columns('t', keys)} {scene.vanished()}"
-    return (scene.note(keys, query),)
-
-
 def _deletions(scene: Scene) -> tuple[Statement, ...]:
     """Remove the rows of deleted keys, or mark them."""
-    if not scene.is_snapshot and not scene.layout.flagged:
+    if not scene.is_snapshot and not scene.layout.has_deletion_flag:
         return ()
     ops = ("delete", MISSING)
     where = scene.matches("t", "c")

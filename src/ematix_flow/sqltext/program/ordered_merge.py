@@ -10,7 +10,7 @@ from __future__ import annotations
 from ematix_flow.spec.layout import SEQUENCE
 from ematix_flow.spec.table import Column
 from ematix_flow.sqltext.program.companion import FIRST, GONE, SEQ, of_column
-from ematix_flow.sqltext.program.merge import applied, missing
+from ematix_flow.sqltext.program.merge import applied
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import MISSING, Program, Statement
 from ematix_flow.sqltext.program.work import CHANGES, OP
@@ -38,7 +38,7 @@ def ordered_merge(scene: Scene) -> Program:
             _living(scene),
             _unchanged(scene),
             _dead(scene),
-            *missing(scene),
+            *scene.missing(layout.keys),
         ),
         applies=(*applied(scene, scene.layout.values), *_remembered(scene)),
     )

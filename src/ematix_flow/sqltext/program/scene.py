@@ -6,12 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ematix_flow.spec.layout import BATCH_ID, DELETED, LOADED_AT, SEQUENCE, Layout
+from ematix_flow.spec.layout import BATCH_ID, CURSOR, DELETED, LOADED_AT, SEQUENCE, Layout
 from ematix_flow.spec.modes import HandleDeletes, OnDuplicateKeys
 from ematix_flow.spec.table import Column, TableName
 from ematix_flow.spec.types import Boolean
 from ematix_flow.sqltext.program.grammar import Grammar
-from ematix_flow.sqltext.program.statement import Effect, Guard, Program, Statement
+from ematix_flow.sqltext.program.statement import (
+    MISSING,
+    Effect,
+    Found,
+    Guard,
+    Program,
+    Statement,
+)
 from ematix_flow.sqltext.program.work import CHANGES, INPUT, OP, RUN, STAGING, Run, Work, run_kind
 
 
@@ -94,7 +101,7 @@ class Scene:
 
     def is_deletion(self, alias: str) -> str:
         """Say that a staged row deletes its key."""
-        return self.grammar.column(alias, DELETED) if self.layout.flagged else "FALSE"
+        return self.grammar.column(alias, DELETED) if self.layout.has_deletion_flag else "FALSE"
 
     @property
     def is_snapshot(self) -> bool:
@@ -127,6 +134,19 @@ class Scene:
             f"FROM {self.target} AS t LEFT JOIN {given} AS s ON {self.matches('s', 't')} "
             f"WHERE {self.is_absent('s')} AND NOT {self.is_marked('t')}"
         )
+
+    def missing(self, names: Iterable[str], also: str = "") -> tuple[Statement, ...]:
+        """Note the keys that a snapshot lacks.
+
+        :param names: The columns of the target's row that are noted.
+        :param also: What else must hold for the row `t`.
+        """
+        if not self.is_snapshot:
+            return ()
+        names = tuple(names)
+        further = f" AND {also}" if also else ""
+        gone = f"{self.grammar.columns('t', names)} {self.vanished()}{further}"
+        return (self.note(names, f"SELECT '{MISSING}', {gone}"),)
 
     @property
     def guard(self) -> Guard | None:
@@ -188,13 +208,19 @@ class Scene:
         """What a row may have in common with no other: its key, and its place in the order."""
         return (*self.layout.keys, *((SEQUENCE,) if self.layout.order else ()))
 
-    def duplicates(self, rows: str) -> str:
-        """Return the query for keys that *rows* hold more than once."""
+    def duplicates(self, rows: str) -> Found:
+        """Return the keys that *rows* hold more than once, each with how often."""
         listed = self.grammar.names(self.duplicate_key)
-        return (
-            f"SELECT {listed}, count(*) AS {self.grammar.name('_flow_count')} FROM {rows} "
+        return Found(
+            sql=f"SELECT {listed}, count(*) AS {self.grammar.name('_flow_count')} FROM {rows} "
             f"GROUP BY {listed} HAVING count(*) > 1 ORDER BY {listed}"
         )
+
+    def highest(self, rows: str) -> str | None:
+        """Return the query for how far the incremental column of *rows* has come."""
+        if not self.layout.has_cursor:
+            return None
+        return f"SELECT MAX({self.grammar.sorting(self.grammar.name(CURSOR))}) FROM {rows}"
 
     # Programs ----------------------------------------------------------------------------------
 
@@ -221,6 +247,7 @@ class Scene:
             before=(*first, *created),
             applies=applies,
             takes_all=takes_all,
+            highest=self.highest(self.staging),
             after=drops,
         )
 

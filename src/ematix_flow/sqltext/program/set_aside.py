@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ematix_flow.sqltext.program.scene import Scene
-from ematix_flow.sqltext.program.statement import Program
+from ematix_flow.sqltext.program.statement import Found, Program
 from ematix_flow.sqltext.program.work import INPUT
 
 
@@ -15,7 +15,7 @@ def without_duplicates(program: Program, scene: Scene) -> Program:
     staged = scene.work.table(INPUT)
     doubled = scene.duplicates(staged)
     names = [column.name for column in scene.layout.staging.columns]
-    joined = f"JOIN ({doubled}) AS d ON {grammar.same('d', 'i', scene.duplicate_key)}"
+    joined = f"JOIN ({doubled.sql}) AS d ON {grammar.same('d', 'i', scene.duplicate_key)}"
     kept = (
         f"SELECT {grammar.columns('i', names)} FROM {staged} AS i LEFT {joined} "
         f"WHERE {scene.is_absent('d')}"
@@ -32,6 +32,7 @@ def without_duplicates(program: Program, scene: Scene) -> Program:
         staging=scene.work.name(INPUT),
         before=(*stale, f"CREATE {temporary}VIEW {scene.staging} AS {kept}", *program.before),
         duplicates=doubled,
-        set_aside=apart,
+        set_aside=Found(sql=apart),
+        highest=scene.highest(staged),
         after=(drop, *program.after),
     )

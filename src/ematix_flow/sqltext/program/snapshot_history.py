@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ematix_flow.sqltext.program.expiry import expire_by_age, still_expired
 from ematix_flow.sqltext.program.scene import Scene
 from ematix_flow.sqltext.program.statement import MISSING, Effect, Program, Statement
 from ematix_flow.sqltext.program.work import CHANGES, OP
@@ -11,8 +12,12 @@ def snapshot_history(scene: Scene) -> Program:
     """Close the versions that changed and open new ones."""
     return scene.matching(
         (CHANGES, (OP, *scene.given)),
-        computes=(_matched(scene), *_still_expired(scene), *_missing(scene)),
-        applies=(_close(scene), *_touch_up(scene), *_open(scene), *_expire(scene)),
+        computes=(
+            _matched(scene),
+            *still_expired(scene),
+            *scene.missing(scene.layout.given, also=scene.is_current("t")),
+        ),
+        applies=(_close(scene), *_touch_up(scene), *_open(scene), *expire_by_age(scene)),
     )
 
 
@@ -38,19 +43,8 @@ def _shown_only(scene: Scene) -> tuple[str, ...]:
     return tuple(name for name in scene.layout.values if name not in scene.layout.compare)
 
 
-def _missing(scene: Scene) -> tuple[Statement, ...]:
-    if not scene.is_snapshot:
-        return ()
-    given = scene.layout.given
-    query = (
-        f"SELECT '{MISSING}', {scene.grammar.columns('t', given)} {scene.vanished()} "
-        f"AND {scene.is_current('t')}"
-    )
-    return (scene.note(given, query),)
-
-
 def _closing(scene: Scene) -> tuple[str, ...]:
-    deleting = ("close",) if scene.layout.flagged else ()
+    deleting = ("close",) if scene.layout.has_deletion_flag else ()
     vanishing = (MISSING,) if scene.is_snapshot else ()
     return ("change", *deleting, *vanishing)
 
@@ -86,34 +80,3 @@ def _open(scene: Scene) -> tuple[Statement, ...]:
     # A deleted key leaves a last version that says so.
     gone = tuple(op for op in _closing(scene) if op != "change")
     return (opened, scene.insert(gone, {**begun, **scene.mark(deleted=True)}))
-
-
-def _still_expired(scene: Scene) -> tuple[Statement, ...]:
-    """Leave a version closed that ran out of time: the same row again says nothing new."""
-    layout, history, grammar = scene.layout, scene.layout.history, scene.grammar
-    if layout.ttl is None:
-        return ()
-    assert history is not None
-    begun, ended = (grammar.column("c", each) for each in (history.valid_from, history.valid_to))
-    later = grammar.column("l", history.valid_from)
-    where = (
-        f"{scene.matches('t', 'c')} AND {scene.op('t', 'insert')} "
-        f"AND {ended} = {grammar.later(begun, layout.ttl)} "
-        f"AND NOT {scene.changed('t', 'c', layout.compare)} AND NOT EXISTS ("
-        f"SELECT 1 FROM {scene.target} AS l WHERE {scene.matches('l', 'c')} AND {later} > {begun})"
-    )
-    return (Statement(sql=grammar.delete(scene.changes, scene.target, where)),)
-
-
-def _expire(scene: Scene) -> tuple[Statement, ...]:
-    layout, history, grammar = scene.layout, scene.layout.history, scene.grammar
-    if layout.ttl is None:
-        return ()
-    assert history is not None
-    begun = grammar.name(history.valid_from)
-    sql = (
-        f"UPDATE {scene.target} SET {grammar.name(history.valid_to)} = "
-        f"{grammar.later(begun, layout.ttl)}, {grammar.name(history.is_current)} = FALSE "
-        f"WHERE {grammar.name(history.is_current)} AND {begun} < {scene.run.value('expired')}"
-    )
-    return (Statement(sql=sql, effect=Effect.CLOSED),)

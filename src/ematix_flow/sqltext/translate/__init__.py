@@ -16,7 +16,6 @@ from ematix_flow.sqltext.translate.best_effort import attempt, render
 from ematix_flow.sqltext.translate.from_spark import FROM_SPARK
 from ematix_flow.sqltext.translate.misread import check_reading
 from ematix_flow.sqltext.translate.names import check_names
-from ematix_flow.sqltext.translate.refusal import DialectError
 from ematix_flow.sqltext.translate.to_spark import TO_SPARK
 from ematix_flow.sqltext.translate.walk import apply
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from ematix_flow._base.location import Location
 
-__all__ = ["DialectError", "translate"]
+__all__ = ["translate"]
 
 SPARK = "spark"
 

@@ -7,9 +7,10 @@ from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from ematix_flow._base.location import Location
 from ematix_flow._base.suggest import nearest
+from ematix_flow.errors import DialectError
 from ematix_flow.sqltext.dialect import as_written
 from ematix_flow.sqltext.function_names import functions
-from ematix_flow.sqltext.translate.refusal import DialectError, fragment
+from ematix_flow.sqltext.translate.refusal import fragment
 
 
 def attempt(

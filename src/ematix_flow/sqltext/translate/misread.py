@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ematix_flow.errors import DialectError
 from ematix_flow.sqltext.dialect import as_written
-from ematix_flow.sqltext.translate.refusal import DialectError
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ematix_flow._base.location import Location
-from ematix_flow.sqltext.translate.refusal import DialectError
+from ematix_flow.errors import DialectError
 
 # These tell "a" from "A" and read a bare A as a; the others find a name in any case.
 _FOLDING = ("postgres", "datafusion")

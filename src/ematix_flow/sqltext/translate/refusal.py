@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ematix_flow._base.location import Location
-from ematix_flow.errors import QueryError
-
 _LONGEST = 120
-
-
-class DialectError(QueryError):
-    """A part of the query has no exact equivalent where it will run."""
-
-    @classmethod
-    def about(
-        cls, fragment: str, why: str, rewrite: str, *, write: str, where: Location | str
-    ) -> DialectError:
-        """Show the fragment, why it has no equivalent, and what to write instead."""
-        return cls(
-            f"`{fragment}` cannot be translated to {write}: {why}", where=where, hint=rewrite
-        )
 
 
 class Refusal(Exception):

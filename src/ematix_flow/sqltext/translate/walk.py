@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ematix_flow._base.location import Location
+from ematix_flow.errors import DialectError
 from ematix_flow.sqltext.dialect import as_written
 from ematix_flow.sqltext.translate.build import Rules
-from ematix_flow.sqltext.translate.refusal import DialectError, Refusal, fragment
+from ematix_flow.sqltext.translate.refusal import Refusal, fragment
 
 _UNKNOWN = "nobody has proven that it means the same in {}"
 _INSTEAD = 'say it with plainer functions, or write the query in {0} SQL with dialect="{0}"'

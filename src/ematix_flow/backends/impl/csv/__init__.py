@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from ematix_flow.backends.base import ReadOnlyBackend
+from ematix_flow.backends.file_reader import FileBackend
+from ematix_flow.backends.support import FILE_SUPPORT
 from ematix_flow.ports import Reader
-from ematix_flow.spec.capability import Capabilities, Capability, Support
+from ematix_flow.spec.capability import Capabilities
 
 
-class CsvBackend(ReadOnlyBackend):
+class CsvBackend(FileBackend):
     """Reads CSV files; writing them comes with the other file targets."""
 
-    capabilities = Capabilities(
-        kind="csv",
-        dialect="spark",
-        extra="csv",
-        support={
-            Capability.READ_RELATION: Support.FULL,
-            Capability.APPEND: Support.NOT_IMPLEMENTED,
-            Capability.TRUNCATE: Support.NOT_IMPLEMENTED,
-        },
-    )
+    capabilities = Capabilities(kind="csv", dialect="spark", extra="csv", support=FILE_SUPPORT)
 
     def reader(self, connection: object) -> Reader:
         """Return a reader over *connection*."""

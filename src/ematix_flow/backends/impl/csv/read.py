@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ematix_flow.backends.file_reader import FileReader
 from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
 from ematix_flow.backends.impl.csv.header import check_marks, column_names, first_row, is_wide
 from ematix_flow.backends.impl.csv.quotes import has_line_ends_in_quotes
 from ematix_flow.connections.model import CsvConnection
-from ematix_flow.errors import NotSupported, SourceError
+from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
 
@@ -29,8 +30,10 @@ _NAMING_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class CsvReader:
+class CsvReader(FileReader):
     """A folder of CSV files, or one file."""
+
+    kind = "csv"
 
     connection: CsvConnection
 
@@ -38,11 +41,6 @@ class CsvReader:
         """Look at the files without reading a row."""
         found, names = self._find(relation or "")
         return replace(found.facts, columns=self._columns(names))
-
-    def describe(self, query: str) -> tuple[ActualColumn, ...]:
-        """Refuse: queries over files run on Spark."""
-        del query
-        raise NotSupported("csv files cannot analyse a query: Spark runs it")
 
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file as rows."""
@@ -78,11 +76,6 @@ class CsvReader:
         if connection.header:
             _require_header(found, names, list(types))
         return _decoded(frame, found.path, connection, types)
-
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Refuse: queries over files run on Spark."""
-        del spark, query, scratch
-        raise NotSupported("csv files cannot run a query")
 
     def _columns(self, names: list[str]) -> tuple[ActualColumn, ...] | None:
         """Return the header as columns of text; other types are Spark's to tell."""

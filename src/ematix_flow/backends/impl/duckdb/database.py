@@ -18,23 +18,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.database_file import require_readable
+from ematix_flow.backends.failure import Failure, missing, missing_driver, refused_row
 from ematix_flow.backends.impl.duckdb.memory import connect_to, is_kept
 from ematix_flow.backends.in_memory import is_in_memory, never_written
-from ematix_flow.errors import (
-    FlowError,
-    QueryError,
-    SourceError,
-    SourceMissing,
-    TargetBusy,
-    TargetError,
-)
+from ematix_flow.backends.purpose import Purpose
+from ematix_flow.errors import DatabaseBusy, FlowError, QueryError, SourceError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-# What is wrong with a database is the source's fault or the target's, as it is used.
-Failure = type[SourceError] | type[TargetError]
 
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.1
@@ -62,22 +54,23 @@ def size_of(path: Path, failure: Failure) -> int | None:
 
 @contextmanager
 def opened(
-    path: Path, *, read_only: bool, failure: Failure, patience: float | None = None
+    path: Path, purpose: Purpose, failure: Failure, patience: float | None = None
 ) -> Iterator[DuckDBPyConnection]:
     """Open the database, waiting for whoever holds it.
 
-    :param failure: What a wrong file is: the source's error or the target's.
+    :param failure: What goes wrong is the source's fault or the target's.
     :param patience: How many seconds to wait.
     """
-    _check_path(path, failure)
-    if read_only:
-        _require_database(path, failure)
+    if size_of(path, failure) is not None:
+        require_readable(path, "DuckDB", failure)
+    if purpose.writes:
+        _make_room(path, failure)
     else:
-        _make_room(path)
+        _require_database(path, failure)
     wait = _BUSY_SECONDS if patience is None else patience
     with (
         translating(path, failure),
-        closing(_connect(path, read_only=read_only, patience=wait)) as database,
+        closing(_connect(path, read_only=not purpose.writes, patience=wait)) as database,
     ):
         _set_up(database)
         yield database
@@ -99,43 +92,28 @@ def _set_up(database: DuckDBPyConnection) -> None:
     database.execute("SET python_enable_replacements = false")
 
 
-def _check_path(path: Path, failure: Failure) -> None:
-    if size_of(path, failure) is None:
-        return
-    if path.is_dir():
-        raise failure(f"{str(path)!r} is a folder, not a DuckDB database")
-    if not os.access(path, os.R_OK):
-        raise failure(
-            f"{str(path)!r} cannot be read: permission denied",
-            hint="let the user of this process read the file",
-        )
-
-
 def _require_database(path: Path, failure: Failure) -> None:
-    missing = SourceMissing if failure is SourceError else failure
-    if is_in_memory(path):
-        if not is_kept(path):
-            raise never_written(path, missing)
+    if is_there(path, failure):
         return
-    match size_of(path, failure):
-        case None:
-            raise missing(f"DuckDB database {str(path)!r} does not exist")
-        case 0:
-            raise missing(f"DuckDB database {str(path)!r} is empty (0 bytes): it was never created")
+    if is_in_memory(path):
+        raise never_written(path, failure)
+    empty = size_of(path, failure) is not None
+    what = "is empty (0 bytes): it was never created" if empty else "does not exist"
+    raise missing(failure)(f"DuckDB database {str(path)!r} {what}")
 
 
-def _make_room(path: Path) -> None:
+def _make_room(path: Path, failure: Failure) -> None:
     """See to it that DuckDB can create the database."""
     if is_in_memory(path):
         return
     try:
-        match size_of(path, TargetError):
+        match size_of(path, failure):
             case None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             case 0:
                 _fill(path)
     except OSError as error:
-        raise TargetError(f"{str(path)!r} cannot be created: {error.strerror}") from error
+        raise failure(f"{str(path)!r} cannot be created: {error.strerror}") from error
 
 
 def _fill(path: Path) -> None:
@@ -162,7 +140,7 @@ def _connect(path: Path, *, read_only: bool, patience: float) -> DuckDBPyConnect
     try:
         import duckdb
     except ImportError as error:
-        missing_driver("duckdb", "duckdb", error)
+        raise missing_driver("duckdb", "duckdb") from error
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -171,7 +149,7 @@ def _connect(path: Path, *, read_only: bool, patience: float) -> DuckDBPyConnect
             if not str(error).startswith(_HELD):
                 raise
             if time.monotonic() >= deadline:
-                raise TargetBusy(
+                raise DatabaseBusy(
                     f"DuckDB database {str(path)!r} is held by another process",
                     hint="close the other process (an open DuckDB shell counts), then run again",
                     details=str(error).partition("\n")[0],
@@ -196,12 +174,7 @@ def translating(path: Path, failure: Failure) -> Iterator[None]:
                     f"DuckDB refuses the query: {first_line}", where=str(path)
                 ) from error
             case "ConstraintException":
-                raise TargetError(
-                    "DuckDB refuses a row that is already there or breaks a constraint: "
-                    f"{first_line}",
-                    where=str(path),
-                    hint="append adds rows; filter what was loaded before, or use mode merge",
-                ) from error
+                raise refused_row("DuckDB", first_line, str(path)) from error
             case "IOException" if _NO_DATABASE in str(error).replace(str(path), ""):
                 raise failure(f"{str(path)!r} is not a DuckDB database") from error
             case _:

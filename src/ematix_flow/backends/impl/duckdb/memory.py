@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.failure import missing_driver
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,7 +29,7 @@ def connect_to(path: Path) -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError as error:
-        missing_driver("duckdb", "duckdb", error)
+        raise missing_driver("duckdb", "duckdb") from error
     with _keeping:
         if str(path) not in _kept:
             _kept[str(path)] = duckdb.connect(":memory:")

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.database_reader import DatabaseReader, spool_file
+from ematix_flow.backends.impl.duckdb.catalog import columns_meant
 from ematix_flow.backends.impl.duckdb.database import nowhere, opened, size_of
 from ematix_flow.backends.impl.duckdb.types import export_query, lost_value
-from ematix_flow.backends.tables import missing_table
-from ematix_flow.errors import SourceError, TargetBusy
+from ematix_flow.backends.purpose import DESCRIBING, LOOKING, READING
+from ematix_flow.errors import DatabaseBusy, SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
-from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.type_texts import read_type
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class DuckdbReader(DatabaseReader):
         """Look at the file, and at the columns of a table or view in it."""
         columns = None
         try:
-            with opened(self.path, read_only=True, failure=SourceError, patience=0) as database:
+            with opened(self.path, LOOKING, SourceError, patience=0) as database:
                 if relation is not None:
-                    columns = _table_columns(database, relation, self.path)
-        except TargetBusy:
+                    columns = columns_meant(database, relation, self.path)
+        except DatabaseBusy:
             # Whoever holds it found a database there; the run will wait for them.
             pass
         size = size_of(self.path, SourceError)
@@ -50,7 +50,7 @@ class DuckdbReader(DatabaseReader):
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
         """Have DuckDB analyse *query*."""
-        with opened(self.path, read_only=True, failure=SourceError) as database:
+        with opened(self.path, DESCRIBING, SourceError) as database:
             return _described(database, query)
 
     def describe_alone(self, query: str) -> tuple[ActualColumn, ...]:
@@ -60,7 +60,7 @@ class DuckdbReader(DatabaseReader):
 
     def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
         """Have DuckDB analyse *query*, and say as what its values travel."""
-        with opened(self.path, read_only=True, failure=SourceError) as database:
+        with opened(self.path, DESCRIBING, SourceError) as database:
             given = database.sql(query)
             exact = database.sql(export_query(query, given.columns, given.types))
             return tuple(
@@ -80,7 +80,7 @@ class DuckdbReader(DatabaseReader):
     def spool(self, query: str, scratch: Path) -> Path:
         """Run *query* and return its rows as a Parquet file."""
         spool = spool_file(scratch)
-        with opened(self.path, read_only=True, failure=SourceError) as database:
+        with opened(self.path, READING, SourceError) as database:
             _export(database, query, spool)
         return spool
 
@@ -96,36 +96,6 @@ def _described(database: DuckDBPyConnection, query: str) -> tuple[ActualColumn, 
 def _travels_as(own: DuckDBPyType, exported: DuckDBPyType) -> str:
     # A UUID travels as text that is one.
     return "UUID" if own.id == "uuid" else str(exported)
-
-
-def _table_columns(
-    database: DuckDBPyConnection, relation: str, path: Path
-) -> tuple[ActualColumn, ...]:
-    import duckdb
-
-    # DuckDB's names know no case, and a quoted one may have dots in it.
-    named = database.execute(
-        "SELECT schema_name, table_name FROM (SELECT schema_name, table_name FROM duckdb_tables() "
-        "UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal) "
-        "WHERE lower($1) IN (lower(table_name), lower(schema_name || '.' || table_name)) "
-        "ORDER BY lower($1) = lower(table_name) DESC, schema_name != 'main' LIMIT 1",
-        (relation,),
-    ).fetchone()
-    # What is no table may yet be something DuckDB reads by its name, such as a file.
-    wanted = ".".join(quoted(part, "duckdb") for part in named or (relation,))
-    try:
-        rows = database.execute(f"DESCRIBE {wanted}").fetchall()
-    except duckdb.CatalogException as error:
-        known = database.execute(
-            "SELECT table_name FROM duckdb_tables() UNION "
-            "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1"
-        )
-        names = [name for (name,) in known.fetchall()]
-        raise missing_table(relation, path.name, names) from error
-    return tuple(
-        ActualColumn(name=name, type=kind, nullable=null == "YES", primary_key=key == "PRI")
-        for name, kind, null, key, *_ in rows
-    )
 
 
 def _export(database: DuckDBPyConnection, query: str, spool: Path) -> None:

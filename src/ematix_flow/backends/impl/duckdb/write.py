@@ -7,14 +7,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from sqlglot import exp
 
+from ematix_flow.backends.impl.duckdb.catalog import columns_of
 from ematix_flow.backends.impl.duckdb.database import is_there, opened
+from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.backends.staged import streamed
-from ematix_flow.errors import TargetError
-from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.errors import NotSupported, TargetError
+from ematix_flow.ports import (
+    ActualColumn,
+    StagedBatches,
+    StagedFiles,
+    StagedQuery,
+    StagedRows,
+    StagedTable,
+)
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
 from ematix_flow.sqltext.type_names import held_columns
@@ -32,20 +41,7 @@ class DuckdbSession:
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
-        import duckdb
-
-        name = f"{quoted(table.schema or 'main', 'duckdb')}.{quoted(table.name, 'duckdb')}"
-        try:
-            # Looked up by name: the catalogue's own tables are scanned as a whole, each time.
-            rows = self.fetch('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name])
-        except duckdb.CatalogException:
-            return None
-        return tuple(
-            ActualColumn(
-                name=str(column), type=str(kind), nullable=not filled, primary_key=bool(key)
-            )
-            for column, kind, filled, key in rows
-        )
+        return columns_of(self.database, table)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""
@@ -61,18 +57,19 @@ class DuckdbSession:
 
         Rows that arrive are taken, and those that lie here already are selected now.
         """
-        if staged.batches is not None:
-            self._take(staged.batches, table, relation)
-            return
-        if staged.query is not None:
-            name = quoted(relation, "duckdb")
-            self.database.execute(f"CREATE TEMP TABLE {name} AS {staged.query.sql}")
-            return
-        # No path is a pattern, and no folder named `id=5` is a column.
-        files = ", ".join(_literal(escape(str(file))) for file in staged.files)
-        # DuckDB looks for a name among temporary views first, so none of the user's is meant.
-        rows = f"SELECT * FROM read_parquet([{files}], hive_partitioning = false)"  # noqa: S608  # quoted
-        self.database.execute(f"CREATE TEMP VIEW {quoted(relation, 'duckdb')} AS {rows}")
+        # DuckDB looks for a name among temporary ones first, so none of the user's is meant.
+        name = quoted(relation, "duckdb")
+        match staged:
+            case StagedFiles():
+                self.database.execute(f"CREATE TEMP VIEW {name} AS {_rows_in(staged.files)}")
+            case StagedBatches():
+                self._take(staged.batches, table, relation)
+            case StagedQuery():
+                self.database.execute(f"CREATE TEMP TABLE {name} AS {staged.sql}")
+            case StagedTable():
+                raise NotSupported("DuckDB has one writer, so tasks cannot fill a table of it")
+            case _:
+                assert_never(staged)
 
     def _take(self, batches: RecordBatchReader, table: Table, relation: str) -> None:
         arriving = f"{relation}_arriving"
@@ -124,15 +121,19 @@ class DuckdbTarget:
     @contextmanager
     def open(self) -> Iterator[DuckdbSession]:
         """Open it for writing."""
-        with opened(self.path, read_only=False, failure=TargetError) as database:
+        with opened(self.path, WRITING, TargetError) as database:
             yield DuckdbSession(database)
 
     @contextmanager
     def open_read_only(self) -> Iterator[DuckdbSession]:
         """Open it for looking only."""
-        with opened(self.path, read_only=True, failure=TargetError) as database:
+        with opened(self.path, LOOKING, TargetError) as database:
             yield DuckdbSession(database)
 
 
-def _literal(text: str) -> str:
-    return exp.Literal.string(text).sql(dialect="duckdb")
+def _rows_in(files: Sequence[Path]) -> str:
+    # No path is a pattern, and no folder named `id=5` is a column.
+    listed = ", ".join(
+        exp.Literal.string(escape(str(file))).sql(dialect="duckdb") for file in files
+    )
+    return f"SELECT * FROM read_parquet([{listed}], hive_partitioning = false)"  # noqa: S608

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ematix_flow.backends.impl.mysql.database import Connection, fetch
 from ematix_flow.backends.impl.mysql.server import Server
-from ematix_flow.backends.tables import missing_table
+from ematix_flow.backends.tables import FoundTable, missing_table
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import TableName
@@ -36,14 +34,6 @@ FROM information_schema.TABLES
 WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
 ORDER BY TABLE_SCHEMA = DATABASE() DESC, 1
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTable:
-    """A table or view that a query can read; views have no size."""
-
-    name: TableName
-    size_bytes: int | None
 
 
 def columns_of(database: Connection, table: TableName) -> tuple[ActualColumn, ...] | None:

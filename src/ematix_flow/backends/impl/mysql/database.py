@@ -5,42 +5,19 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, TypeAlias
 
-from ematix_flow.backends.base import missing_driver
-from ematix_flow.backends.impl.mysql.failures import NOT_ENCRYPTED, Failure, number_of, translating
+from ematix_flow.backends.failure import Failure, missing_driver
+from ematix_flow.backends.impl.mysql.failures import NOT_ENCRYPTED, number_of, translating
 from ematix_flow.backends.impl.mysql.parameters import as_percent_s
 from ematix_flow.backends.impl.mysql.server import Server
+from ematix_flow.backends.purpose import LOOKING, Purpose
 from ematix_flow.errors import TargetError
 from ematix_flow.sqltext.type_table import COLLATIONS
 
 # The driver says nothing of its types.
 Connection: TypeAlias = Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purpose:
-    """What a session is for.
-
-    :param lock_seconds: How long to wait for a lock.
-    :param most_seconds: How long a query may take; None where it takes its time.
-    :param as_text: Whether values are given as the server sends them: text, or bytes.
-    """
-
-    lock_seconds: int
-    most_seconds: int | None = None
-    writes: bool = False
-    as_text: bool = False
-
-
-# Looking at metadata waits for nobody long: whoever alters a table holds it exclusively.
-LOOKING = Purpose(lock_seconds=10, most_seconds=60)
-# A query over much data takes its time; the user's server may have a limit of its own.
-READING = Purpose(lock_seconds=60, as_text=True)
-# Another commit of the same pipeline holds the fence for as long as it takes.
-WRITING = Purpose(lock_seconds=300, writes=True)
 
 # A value that does not fit is an error, whatever the server's own mode; a 0 stays a 0.
 _WRITING_MODE = (
@@ -55,30 +32,41 @@ _PATIENCE_SECONDS = 3600
 def opened(server: Server, purpose: Purpose, failure: Failure) -> Iterator[Connection]:
     """Connect; every statement is its own transaction until a `START TRANSACTION`.
 
-    :param purpose: `LOOKING`, `READING` or `WRITING`.
     :param failure: What goes wrong is the source's fault or the target's.
     """
     with translating(server, failure), closing(_connect(server, purpose)) as database:
-        for statement in _settings(purpose, dialect_of(database)):
-            fetch(database, statement)
+        set_up(database, purpose)
         yield database
+
+
+def set_up(database: Connection, purpose: Purpose) -> None:
+    """Make an open session one for *purpose*."""
+    for statement in _settings(purpose, dialect_of(database)):
+        run(database, statement)
 
 
 def fetch(
     database: Connection, sql: str, parameters: Sequence[object] = ()
 ) -> list[tuple[Any, ...]]:
     """Run one query with `?` parameters and return its rows."""
-    with database.cursor() as cursor:
-        run(cursor, sql, parameters)
+    with _executed(database, sql, parameters) as cursor:
         return list(cursor.fetchall())
 
 
-def run(cursor: Any, sql: str, parameters: Sequence[object] = ()) -> None:
-    """Execute one statement with `?` parameters."""
-    if parameters:
-        cursor.execute(as_percent_s(sql), tuple(parameters))
-    else:
-        cursor.execute(sql)
+def run(database: Connection, sql: str, parameters: Sequence[object] = ()) -> int:
+    """Run one statement with `?` parameters, and return how many rows it changed."""
+    with _executed(database, sql, parameters) as cursor:
+        return max(int(cursor.rowcount), 0)
+
+
+@contextmanager
+def _executed(database: Connection, sql: str, parameters: Sequence[object]) -> Iterator[Any]:
+    with database.cursor() as cursor:
+        if parameters:
+            cursor.execute(as_percent_s(sql), tuple(parameters))
+        else:
+            cursor.execute(sql)
+        yield cursor
 
 
 def dialect_of(database: Connection) -> str:
@@ -122,7 +110,7 @@ def _connect(server: Server, purpose: Purpose) -> Connection:
         from pymysql.constants import CLIENT  # type: ignore[import-untyped]
         from pymysql.converters import conversions, encoders  # type: ignore[import-untyped]
     except ImportError as error:
-        missing_driver("mysql", "PyMySQL", error)
+        raise missing_driver("mysql", "PyMySQL") from error
     place = {"unix_socket": server.host} if server.host.startswith("/") else {"host": server.host}
     connect = partial(
         pymysql.connect,
@@ -139,7 +127,8 @@ def _connect(server: Server, purpose: Purpose) -> Connection:
         # An UPDATE counts the rows it finds, as everywhere else.
         client_flag=CLIENT.FOUND_ROWS,
         local_infile=purpose.writes and server.local_infile,
-        conv=encoders if purpose.as_text else conversions,
+        # Without converters, values are given as the server sends them: as text, or bytes.
+        conv=encoders if purpose.any_type else conversions,
     )
     if server.ssl_mode == "DISABLED":
         return connect(ssl_disabled=True)

@@ -7,19 +7,10 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ematix_flow.backends.account import grant_hint
+from ematix_flow.backends.failure import Failure, refused_row, unreachable
 from ematix_flow.backends.impl.mysql.server import Server
-from ematix_flow.errors import (
-    FlowError,
-    QueryError,
-    SourceError,
-    SourceUnreachable,
-    TargetBusy,
-    TargetError,
-    TargetUnreachable,
-)
-
-# What is wrong with a database is the source's fault or the target's, as it is used.
-Failure = type[SourceError] | type[TargetError]
+from ematix_flow.errors import DatabaseBusy, FlowError, QueryError, TargetError
 
 # Waited long enough for a lock.
 LOCKED = 1205
@@ -32,11 +23,13 @@ _NOT_LET_IN = (1044, 1130, 1129, 1251, 2059, 3118, 4151)
 _NO_DATABASE = 1049
 _NOT_ALLOWED = (1142, 1143, 1227, 1370, 1419)
 _READ_ONLY_SESSION = 1792
-_BREAKS_A_RULE = (1048, 1062, 1364, 1369, 1451, 1452, 1557, 1586, 3819, 4025)
+# What a CHECK refuses; MariaDB's type for JSON is a text with one.
+BREAKS_CHECK = (3819, 4025)
+_BREAKS_A_RULE = (1048, 1062, 1364, 1369, 1451, 1452, 1557, 1586, *BREAKS_CHECK)
 NOT_ENCRYPTED = 2026
 _TWO_COLLATIONS = (1267, 1270, 1271)
 # Too long, out of range, not of the column's type, not JSON.
-MISFITS = (1264, 1265, 1292, 1366, 1367, 1406, 1411, 1416, 3140, 3156, 3819, 4025)
+MISFITS = (1264, 1265, 1292, 1366, 1367, 1406, 1411, 1416, 3140, 3156)
 # What is told in the server's own words, with what helps.
 _TOLD = (
     (
@@ -101,12 +94,12 @@ def _ours(error: Exception, server: Server, failure: Failure) -> FlowError:
     if refused is not None:
         return refused
     if code in _BUSY:
-        return TargetBusy(f"MySQL: {what}", where=where, hint="run again")
+        return DatabaseBusy(f"MySQL: {what}", where=where, hint="run again")
     if code in _NOT_ALLOWED:
         return failure(
-            f"user {server.account!r} is not allowed to: {what}",
+            f"{server.account} is not allowed to: {what}",
             where=where,
-            hint=f"ask for a GRANT to {server.account}",
+            hint=grant_hint(server.user),
         )
     if code == _READ_ONLY_SESSION:
         return QueryError(f"a query must not write: {what}")
@@ -121,11 +114,7 @@ def _ours(error: Exception, server: Server, failure: Failure) -> FlowError:
 
 def _rows_refused(code: int, what: str, where: str) -> FlowError | None:
     if code in _BREAKS_A_RULE:
-        return TargetError(
-            f"MySQL refuses a row that is already there or breaks a constraint: {what}",
-            where=where,
-            hint="append adds rows; filter what was loaded before, or use mode merge",
-        )
+        return refused_row("MySQL", what, where)
     if code in MISFITS:
         return TargetError(
             f"MySQL cannot hold a value: {what}",
@@ -136,23 +125,22 @@ def _rows_refused(code: int, what: str, where: str) -> FlowError | None:
 
 
 def _not_connected(code: int, what: str, server: Server, failure: Failure) -> FlowError | None:
-    address, user = server.address, server.account
+    address = server.address
     if code in _AWAY:
-        gone = SourceUnreachable if issubclass(failure, SourceError) else TargetUnreachable
         if code in (2002, 2003):
-            return gone(
+            return unreachable(failure)(
                 f"MySQL at {address} cannot be reached: {_reason(what)}",
                 hint="is the server up, and are `host` and `port` right?",
             )
-        return gone(f"{address} ended the connection: {what}", where=str(server))
+        return unreachable(failure)(f"{address} ended the connection: {what}", where=str(server))
     if code in _WRONG_LOGIN:
         return failure(
-            f"{address} refuses the password of user {user!r}",
+            f"{address} refuses the password of {server.account}",
             hint="check `user` and `password` of the connection",
         )
     if code in _NOT_LET_IN:
         return failure(
-            f"{address} does not let user {user!r} in: {what}",
+            f"{address} does not let {server.account} in: {what}",
             hint="check `user` of the connection, and what the server allows it",
         )
     if code == _NO_DATABASE:

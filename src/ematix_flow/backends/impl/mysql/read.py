@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ematix_flow.backends.batch import BATCH_ROWS
 from ematix_flow.backends.database_reader import DatabaseReader
 from ematix_flow.backends.impl.mysql.catalog import columns_of, find_table
-from ematix_flow.backends.impl.mysql.database import LOOKING, READING, Connection, fetch, opened
+from ematix_flow.backends.impl.mysql.database import Connection, opened, run
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.impl.mysql.types import ReadAs, fields_of, read_as, to_arrow
+from ematix_flow.backends.purpose import DESCRIBING, LOOKING, READING
 from ematix_flow.errors import FlowError, SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 from ematix_flow.spec.arrow_type import declared_type
@@ -21,8 +23,6 @@ from ematix_flow.spec.arrow_type import declared_type
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, RecordBatchReader
 
-# Enough rows to fill a Parquet row group well, few enough to keep this process small.
-_BATCH_ROWS = 50_000
 _BEGINS_WITH = re.compile(
     r"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*with\b", re.IGNORECASE | re.DOTALL
 )
@@ -48,7 +48,7 @@ class MySQLReader(DatabaseReader):
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
         """Have MySQL analyse *query*; the types are those in which its values travel."""
-        with opened(self.server, LOOKING, SourceError) as database:
+        with opened(self.server, DESCRIBING, SourceError) as database:
             return tuple(
                 ActualColumn(name=each.name, type=each.spelt, nullable=True)
                 for each in _described(database, query)
@@ -56,7 +56,7 @@ class MySQLReader(DatabaseReader):
 
     def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
         """Have MySQL analyse *query*, and say as what its values travel."""
-        with opened(self.server, LOOKING, SourceError) as database:
+        with opened(self.server, DESCRIBING, SourceError) as database:
             return tuple(
                 ArrivingColumn(name=each.name, type=declared_type(each.arrow))
                 for each in _described(database, query)
@@ -87,7 +87,7 @@ class MySQLReader(DatabaseReader):
         except BaseException:
             # The driver can only wait for the last row, so another one stops the server.
             with suppress(FlowError), opened(self.server, LOOKING, SourceError) as other:
-                fetch(other, f"KILL QUERY {database.thread_id()}")
+                run(other, f"KILL QUERY {database.thread_id()}")
             with suppress(MySQLError):
                 cursor.close()
             raise
@@ -119,5 +119,5 @@ def _exported(query: str, columns: Sequence[ReadAs]) -> str:
 
 
 def _fetched(cursor: Any, columns: Sequence[ReadAs]) -> Iterator[RecordBatch]:
-    while rows := cursor.fetchmany(_BATCH_ROWS):
+    while rows := cursor.fetchmany(BATCH_ROWS):
         yield to_arrow(rows, columns)

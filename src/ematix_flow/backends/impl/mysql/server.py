@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ematix_flow.backends.account import shown_account
 from ematix_flow.connections.model import MySQLConnection
 
 # A host that swallows packets would otherwise be waited for until the kernel gives up.
@@ -14,7 +15,7 @@ _CONNECT_SECONDS = 10
 class Server:
     """A database to connect to; the password is not shown.
 
-    :param address: `host:port`, for messages.
+    :param user: None where the driver takes the name of this process' account.
     """
 
     host: str
@@ -52,7 +53,7 @@ class Server:
     @property
     def account(self) -> str:
         """Who logs in, for messages."""
-        return self.user or "of this account"
+        return shown_account(self.user)
 
     def __str__(self) -> str:
         return f"{self.address}/{self.database}"

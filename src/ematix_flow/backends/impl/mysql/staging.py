@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.backends.impl.mysql.database import Connection, fetch
-from ematix_flow.backends.impl.mysql.failures import MISFITS, number_of, words_of
+from ematix_flow.backends.impl.mysql.database import Connection, fetch, run
+from ematix_flow.backends.impl.mysql.failures import BREAKS_CHECK, MISFITS, number_of, words_of
 from ematix_flow.backends.impl.mysql.values import (
     is_hexadecimal,
     lines_of,
+    python_value,
     row_named,
-    shown,
     texts_of,
 )
 from ematix_flow.errors import ContractError
@@ -79,7 +79,7 @@ class _Into:
             f"({', '.join(variables)}){done}"
         )
         with self._naming(batch, 0):
-            fetch(self.database, sql, (str(file),))
+            run(self.database, sql, (str(file),))
         for level, _, what in fetch(self.database, "SHOW WARNINGS"):
             if level != _NOTE:
                 raise self._misfit(batch, 0, what)
@@ -110,7 +110,7 @@ class _Into:
         try:
             yield
         except MySQLError as error:
-            if number_of(error) not in MISFITS:
+            if number_of(error) not in (*MISFITS, *BREAKS_CHECK):
                 raise
             raise self._misfit(batch, start, words_of(error)) from error
 
@@ -127,8 +127,10 @@ class _Into:
         what = what[: place.start()] if place else what
         if position is None:
             return ContractError(f"MySQL cannot hold a value: {what}")
-        row = row_named(batch, position, self.table.merge_keys or self.table.key_columns)
-        value = f"{column}: {shown(batch.column(column)[position])}" if column else "a value"
+        row = row_named(batch, position, self.table)
+        value = (
+            f"{column}: {python_value(batch.column(column)[position])!r}" if column else "a value"
+        )
         return ContractError(
             f"MySQL cannot hold {value} ({what}; {row})",
             hint="declare a wider type, or change the value in the query",

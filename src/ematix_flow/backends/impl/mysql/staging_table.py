@@ -9,22 +9,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ematix_flow._base.redact import register_secret
 from ematix_flow.backends.impl.mysql.database import (
-    WRITING,
     Connection,
-    Purpose,
     dialect_of,
     fetch,
     opened,
+    run,
+    set_up,
 )
 from ematix_flow.backends.impl.mysql.failures import LOCKED, number_of
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.impl.mysql.staging import load
-from ematix_flow.errors import StagingLost, TargetError
+from ematix_flow.backends.purpose import SWEEPING, WRITING
+from ematix_flow.backends.staged_table import of_winners, require_all
+from ematix_flow.errors import TargetError
 from ematix_flow.ports import StagedTable
+from ematix_flow.spec.layout import TASK
 from ematix_flow.spec.table import Column, Table
 from ematix_flow.spec.types import String
 from ematix_flow.sqltext.ddl import staging_index, staging_table
@@ -33,9 +34,7 @@ from ematix_flow.sqltext.identifiers import quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TASK = Column(name="_flow_task", type=String(64), nullable=True)
-# Whoever still fills or reads a left table keeps it; waiting for that would hold this run up.
-_SWEEPING = Purpose(lock_seconds=1, writes=True)
+_TASK = Column(name=TASK, type=String(64), nullable=True)
 _LEFT = """
 SELECT TABLE_NAME FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'
@@ -53,11 +52,11 @@ class MySQLStagingTable:
 
     def create(self, leftovers: str) -> None:
         """Create it, empty, after dropping tables whose names begin with *leftovers*."""
-        with opened(self.server, _SWEEPING, TargetError) as database:
+        with opened(self.server, SWEEPING, TargetError) as database:
             for (name,) in fetch(database, _LEFT, (leftovers, leftovers)):
                 _drop_unless_used(database, name)
-        with opened(self.server, WRITING, TargetError) as database:
-            fetch(database, staging_table(_marked(self.rows), self.name, dialect_of(database)))
+            set_up(database, WRITING)
+            run(database, staging_table(_marked(self.rows), self.name, dialect_of(database)))
 
     def loader(self) -> MySQLLoader:
         """Return what tasks call."""
@@ -66,7 +65,7 @@ class MySQLStagingTable:
     def drop(self) -> None:
         """Remove it, if it is there."""
         with opened(self.server, WRITING, TargetError) as database:
-            fetch(database, f"DROP TABLE IF EXISTS {quoted(self.name, 'mysql')}")
+            run(database, f"DROP TABLE IF EXISTS {quoted(self.name, 'mysql')}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +82,9 @@ class MySQLLoader:
         if self.server.password:
             register_secret(self.server.password)
         with opened(self.server, WRITING, TargetError) as database:
-            fetch(database, "START TRANSACTION")
+            run(database, "START TRANSACTION")
             load(database, self._sent(batches, task), _marked(self.rows), self.name)
-            fetch(database, "COMMIT")
+            run(database, "COMMIT")
 
     def _sent(self, batches: Iterator[pa.RecordBatch], task: str) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -94,31 +93,22 @@ class MySQLLoader:
         for batch in batches:
             tasks = pa.repeat(pa.scalar(task), batch.num_rows)
             columns = [*batch.select(names).columns, tasks]
-            yield pa.record_batch(columns, names=[*names, _TASK.name])
+            yield pa.record_batch(columns, names=[*names, TASK])
 
 
-def show(database: Connection, staged: StagedTable, rows: int, table: Table, relation: str) -> None:
-    """Make the rows of the attempts that won visible as *relation*, and nothing else.
-
-    An attempt that was repeated has left rows that do not count; what the tasks said they sent
-    must be there.
-    """
-    name = quoted(staged.name, "mysql")
-    tasks = ", ".join(exp.Literal.string(task).sql(dialect="mysql") for task in staged.tasks or ())
-    won = f"{_TASK.name} IN ({tasks})" if tasks else "FALSE"
+def show(database: Connection, staged: StagedTable, table: Table, relation: str) -> None:
+    """Make the rows of the attempts that won visible as *relation*, and nothing else."""
+    name, view = quoted(staged.name, "mysql"), quoted(relation, "mysql")
+    won = of_winners(staged, "mysql")
     [(found,)] = fetch(database, f"SELECT COUNT(*) FROM {name} WHERE {won}")  # noqa: S608  # quoted
-    if found != rows:
-        raise StagingLost(
-            f"staging holds {found:,} rows, but {rows:,} were sent to it; nothing was written",
-            hint="run again; did somebody empty the table?",
-        )
+    require_all(staged, found)
     if (index := staging_index(table, staged.name, dialect_of(database))) is not None:
-        fetch(database, index)
+        run(database, index)
     # Without knowing how many rows there are, a join may compare each with each.
-    fetch(database, f"ANALYZE TABLE {name}")
+    run(database, f"ANALYZE TABLE {name}")
     columns = ", ".join(quoted(each, "mysql") for each in table.column_names)
     query = f"SELECT {columns} FROM {name} WHERE {won}"  # noqa: S608  # quoted
-    fetch(database, f"CREATE VIEW {quoted(relation, 'mysql')} AS {query}")
+    run(database, f"CREATE VIEW {view} AS {query}")
 
 
 def _marked(rows: Table) -> Table:
@@ -129,7 +119,7 @@ def _drop_unless_used(database: Connection, name: str) -> None:
     from pymysql.err import MySQLError  # type: ignore[import-untyped]
 
     try:
-        fetch(database, f"DROP TABLE IF EXISTS {quoted(name, 'mysql')}")
+        run(database, f"DROP TABLE IF EXISTS {quoted(name, 'mysql')}")
     except MySQLError as error:
         if number_of(error) != LOCKED:
             raise

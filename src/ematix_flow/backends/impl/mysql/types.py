@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import SourceError
+from ematix_flow.spec.named_row import first_columns, named_row
+from ematix_flow.spec.types import MOST_DIGITS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +29,6 @@ _DATETIMES = (12, 18)
 _YEAR, _BIT, _JSON, _NULL = 13, 16, 245, 6
 _TEXTS = (15, 247, 248, 249, 250, 251, 252, 253, 254)
 _UNSIGNED, _BINARY_CHARSET = 32, 63
-_MOST_DIGITS = 38
 _UNSIGNED_64 = (20, 0)
 _REFUSED = {**dict.fromkeys(_TIMES, "TIME"), 255: "GEOMETRY", 242: "VECTOR"}
 
@@ -165,7 +166,7 @@ def _decimal(field: Field) -> ReadAs:
 
     # Its length counts the sign and the point.
     digits = field.length - (field.decimals > 0) - (not field.unsigned)
-    if digits > _MOST_DIGITS:
+    if digits > MOST_DIGITS:
         return _plain(field, "longtext", pa.string())
     digits = max(digits, field.decimals, 1)
     return _cast(
@@ -244,8 +245,8 @@ def _misfit(
     columns: Sequence[ReadAs],
 ) -> SourceError:
     position = next(number for number, value in enumerate(values) if not _fits(value, column))
-    names = (each.name for each in columns)
-    shown = ", ".join(f"{n}={v!r}" for n, v in list(zip(names, rows[position], strict=True))[:4])
+    names = first_columns(each.name for each in columns)
+    shown = named_row(zip(names, rows[position], strict=False))
     value = values[position]
     zero = isinstance(value, str) and column.spelt.startswith(("date", "timestamp"))
     return SourceError(

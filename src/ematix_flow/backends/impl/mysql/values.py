@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError
 from ematix_flow.spec.arrow_type import arrow_type
+from ematix_flow.spec.named_row import named_row, naming_columns
 from ematix_flow.spec.table import Column, Table
 from ematix_flow.spec.types import Bytes
 from ematix_flow.sqltext.type_names import held_as_json
@@ -23,9 +24,7 @@ _FIRST_YEAR, _LAST_YEAR = 1, 9999
 
 def texts_of(batch: pa.RecordBatch, table: Table) -> list[pa.Array]:
     """Return each column as the text of its values; bytes as hexadecimal digits."""
-    return [
-        _texts(batch, column, table.merge_keys or table.key_columns) for column in table.columns
-    ]
+    return [_texts(batch, column, table) for column in table.columns]
 
 
 def lines_of(columns: Sequence[pa.Array]) -> memoryview:
@@ -40,21 +39,20 @@ def lines_of(columns: Sequence[pa.Array]) -> memoryview:
     return memoryview(joined.as_buffer())
 
 
-def row_named(batch: pa.RecordBatch, position: int, keys: Sequence[str]) -> str:
-    """Return which row it is, for a message: its key, or its beginning where it has none."""
-    names = list(keys) or batch.schema.names[:4]
-    values = (f"{name}={shown(batch.column(name)[position])}" for name in names)
-    return "row " + ", ".join(values)
+def row_named(batch: pa.RecordBatch, position: int, table: Table) -> str:
+    """Return which row it is, for a message."""
+    names = naming_columns(table)
+    return "row " + named_row((name, python_value(batch.column(name)[position])) for name in names)
 
 
-def shown(value: Any) -> str:
+def python_value(value: Any) -> object:
     """Return an Arrow value for a message."""
     import pyarrow as pa
 
     try:
-        return repr(value.as_py())
+        return value.as_py()
     except (ValueError, OverflowError):
-        return str(value.cast(pa.string()).as_py())  # Python has no year 10000
+        return value.cast(pa.string()).as_py()  # Python has no year 10000
 
 
 def is_hexadecimal(column: Column) -> bool:
@@ -62,7 +60,7 @@ def is_hexadecimal(column: Column) -> bool:
     return isinstance(column.type, Bytes)
 
 
-def _texts(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> pa.Array:
+def _texts(batch: pa.RecordBatch, declared: Column, table: Table) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -72,13 +70,13 @@ def _texts(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> pa.A
     values = values.cast(wanted)
     kind = values.type
     if pa.types.is_floating(kind):
-        _refuse(batch, declared, pc.invert(pc.is_finite(values)), keys, "is no finite number")
+        _refuse(batch, declared, pc.invert(pc.is_finite(values)), table, "is no finite number")
         return values.cast(pa.float64()).cast(pa.string())
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         year = pc.year(values)
         outside = pc.or_(pc.less(year, _FIRST_YEAR), pc.greater(year, _LAST_YEAR))
         _refuse(
-            batch, declared, outside, keys, f"is not in the years {_FIRST_YEAR:04} to {_LAST_YEAR}"
+            batch, declared, outside, table, f"is not in the years {_FIRST_YEAR:04} to {_LAST_YEAR}"
         )
         naive = values.cast(pa.timestamp("us")) if pa.types.is_timestamp(kind) else values
         return naive.cast(pa.string())
@@ -91,7 +89,7 @@ def _texts(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> pa.A
 
 
 def _refuse(
-    batch: pa.RecordBatch, declared: Column, wrong: pa.Array, keys: Sequence[str], why: str
+    batch: pa.RecordBatch, declared: Column, wrong: pa.Array, table: Table, why: str
 ) -> None:
     import pyarrow.compute as pc
 
@@ -100,8 +98,8 @@ def _refuse(
         return
     value = batch.column(declared.name)[position]
     raise ContractError(
-        f"{declared.name} {why}: {shown(value)}, which MySQL cannot store "
-        f"({row_named(batch, position, keys)})",
+        f"{declared.name} {why}: {python_value(value)}, which MySQL cannot store "
+        f"({row_named(batch, position, table)})",
         hint=f"replace {declared.name} in the query",
     )
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import assert_never
 
 from ematix_flow.backends.impl.mysql.catalog import columns_of, require_transactions
 from ematix_flow.backends.impl.mysql.database import (
-    LOOKING,
-    WRITING,
     Connection,
     dialect_at,
     dialect_of,
@@ -21,9 +20,17 @@ from ematix_flow.backends.impl.mysql.database import (
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.impl.mysql.staging import load
 from ematix_flow.backends.impl.mysql.staging_table import MySQLStagingTable, show
+from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.backends.staged import staged_batches
-from ematix_flow.errors import TargetBusy, TargetError
-from ematix_flow.ports import ActualColumn, StagedQuery, StagedRows
+from ematix_flow.errors import DatabaseBusy, TargetError
+from ematix_flow.ports import (
+    ActualColumn,
+    StagedBatches,
+    StagedFiles,
+    StagedQuery,
+    StagedRows,
+    StagedTable,
+)
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.ddl import staging_index, staging_table
 from ematix_flow.sqltext.identifiers import quoted
@@ -50,7 +57,10 @@ class MySQLSession:
     _shown: list[str] = field(default_factory=list)
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
-        """Return the table's columns, or None where it does not exist."""
+        """Return the table's columns, or None where it does not exist.
+
+        One without transactions is refused: who asks for the columns of a target will load it.
+        """
         found = columns_of(self.database, table)
         if found is not None:
             require_transactions(self.database, table)
@@ -58,9 +68,7 @@ class MySQLSession:
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""
-        with self.database.cursor() as cursor:
-            run(cursor, sql, parameters)
-            return max(int(cursor.rowcount), 0)
+        return run(self.database, sql, parameters)
 
     def fetch(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         """Run one query and return its rows."""
@@ -76,21 +84,31 @@ class MySQLSession:
             if left not in self._shown:
                 self._drop(left)
         self._shown.append(relation)
-        if staged.table is not None:
-            show(self.database, staged.table, staged.rows, table, relation)
-            return
+        match staged:
+            case StagedTable():
+                show(self.database, staged, table, relation)
+            case StagedQuery():
+                self._create(table, relation)
+                self._select(staged, table, relation)
+                self._index(table, relation)
+            case StagedFiles() | StagedBatches():
+                self._create(table, relation)
+                load(self.database, staged_batches(staged, table.column_names), table, relation)
+                # What is read once, from end to end, needs no index.
+                if isinstance(staged, StagedFiles):
+                    self._index(table, relation)
+            case _:
+                assert_never(staged)
+
+    def _create(self, table: Table, relation: str) -> None:
+        self.execute(staging_table(table, relation, dialect_of(self.database)))
+
+    def _index(self, table: Table, relation: str) -> None:
         dialect = dialect_of(self.database)
-        self.fetch(staging_table(table, relation, dialect))
-        if staged.query is not None:
-            self._select(staged.query, table, relation)
-        else:
-            load(self.database, staged_batches(staged, table.column_names), table, relation)
-        if staged.batches is not None:
-            return  # what is read once, from end to end, needs no index
         if (index := staging_index(table, relation, dialect)) is not None:
-            self.fetch(index)
+            self.execute(index)
         # Without knowing how many rows there are, a join may compare each with each.
-        self.fetch(f"ANALYZE TABLE {quoted(relation, 'mysql')}")
+        self.execute(f"ANALYZE TABLE {quoted(relation, 'mysql')}")
 
     def close(self) -> None:
         """Remove what was shown."""
@@ -103,15 +121,15 @@ class MySQLSession:
         import pymysql  # type: ignore[import-untyped]
 
         # READ COMMITTED: who waited for another's lock must see what that one committed.
-        self.fetch("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
-        self.fetch("START TRANSACTION")
+        self.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self.execute("START TRANSACTION")
         try:
             yield
-            self.fetch("COMMIT")
+            self.execute("COMMIT")
         except BaseException:
             # What failed matters, not whether undoing it does: closing undoes it in any case.
             with suppress(pymysql.Error):
-                self.fetch("ROLLBACK")
+                self.execute("ROLLBACK")
             raise
 
     def _select(self, query: StagedQuery, table: Table, relation: str) -> None:
@@ -121,18 +139,18 @@ class MySQLSession:
         statements; but that what does not fit is an error, also where nothing else told of it.
         """
         [(mode, collation)] = self.fetch("SELECT @@SESSION.sql_mode, @@collation_connection")
-        self.fetch(_READING_MODE)
-        self.fetch("SET NAMES utf8mb4")
+        self.execute(_READING_MODE)
+        self.execute("SET NAMES utf8mb4")
         names = ", ".join(quoted(each.name, "mysql") for each in table.columns)
-        self.fetch(f"INSERT INTO {quoted(relation, 'mysql')} ({names}) {query.sql}")
-        self.fetch("SET SESSION sql_mode = ?", (mode,))
-        self.fetch(f"SET NAMES utf8mb4 COLLATE {collation}")
+        self.execute(f"INSERT INTO {quoted(relation, 'mysql')} ({names}) {query.sql}")
+        self.execute("SET SESSION sql_mode = ?", (mode,))
+        self.execute(f"SET NAMES utf8mb4 COLLATE {collation}")
 
     def _drop(self, relation: str) -> None:
         # Each statement is for its own kind, and refuses the other.
         for (kind,) in self.fetch(_KIND, (relation,)):
             what = "VIEW" if kind == "VIEW" else "TABLE"
-            self.fetch(f"DROP {what} IF EXISTS {quoted(relation, 'mysql')}")
+            self.execute(f"DROP {what} IF EXISTS {quoted(relation, 'mysql')}")
 
     def _take(self, relation: str) -> None:
         """Make *relation* this session's own until it ends.
@@ -140,21 +158,22 @@ class MySQLSession:
         Its name is the pipeline's, and a run that was taken over may still be at it: it must
         neither add its rows to ours nor take ours away. So its connection is ended.
         """
-        if self._has_lock(relation):
+        if self._acquired_lock(relation):
             return
         import pymysql
 
         [(holder,)] = self.fetch("SELECT IS_USED_LOCK(?)", (self._lock(relation),))
         if holder is not None:
             with suppress(pymysql.Error):  # gone meanwhile, or not ours to end
-                self.fetch(f"KILL {int(str(holder))}")
-        if not self._has_lock(relation):
-            raise TargetBusy(
+                self.execute(f"KILL {int(str(holder))}")
+        if not self._acquired_lock(relation):
+            raise DatabaseBusy(
                 f"another run is loading into {relation}",
                 hint=f"wait for it, or end its connection: KILL {holder}",
             )
 
-    def _has_lock(self, relation: str) -> bool:
+    def _acquired_lock(self, relation: str) -> bool:
+        """Wait for the lock on *relation*, and tell whether it is ours now."""
         asked = (self._lock(relation), _PATIENCE_SECONDS)
         return self.fetch("SELECT GET_LOCK(?, ?)", asked) == [(1,)]
 

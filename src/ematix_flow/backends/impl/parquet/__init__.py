@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from ematix_flow.backends.base import ReadOnlyBackend
+from ematix_flow.backends.file_reader import FileBackend
+from ematix_flow.backends.support import FILE_SUPPORT
 from ematix_flow.ports import Reader
-from ematix_flow.spec.capability import Capabilities, Capability, Support
+from ematix_flow.spec.capability import Capabilities
 
 
-class ParquetBackend(ReadOnlyBackend):
+class ParquetBackend(FileBackend):
     """Reads Parquet files; writing them comes with the other file targets."""
 
     capabilities = Capabilities(
-        kind="parquet",
-        dialect="spark",
-        extra="parquet",
-        support={
-            Capability.READ_RELATION: Support.FULL,
-            Capability.APPEND: Support.NOT_IMPLEMENTED,
-            Capability.TRUNCATE: Support.NOT_IMPLEMENTED,
-        },
+        kind="parquet", dialect="spark", extra="parquet", support=FILE_SUPPORT
     )
 
     def reader(self, connection: object) -> Reader:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ematix_flow.backends.file_reader import FileReader
 from ematix_flow.backends.files import FoundFiles, check_each, find_files, real_format
 from ematix_flow.backends.impl.parquet.types import spark_type
 from ematix_flow.connections.model import ParquetConnection
-from ematix_flow.errors import NotSupported, SourceError
+from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, SourceFacts
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ _MAGIC = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetReader:
+class ParquetReader(FileReader):
     """A folder of Parquet files, or one file."""
+
+    kind = "parquet"
 
     connection: ParquetConnection
 
@@ -35,21 +38,11 @@ class ParquetReader:
         found = self._find(relation or "")
         return replace(found.facts, columns=_described(found.files[0]))
 
-    def describe(self, query: str) -> tuple[ActualColumn, ...]:
-        """Refuse: queries over files run on Spark."""
-        del query
-        raise NotSupported("parquet files cannot analyse a query: Spark runs it")
-
     def read_relation(self, spark: SparkSession, relation: str) -> DataFrame:
         """Return the file or folder as rows."""
         found = self._find(relation)
         _require_same_columns(found)
         return spark.read.parquet(*found.paths(spark))
-
-    def read_query(self, spark: SparkSession, query: str, scratch: Path) -> DataFrame:
-        """Refuse: queries over files run on Spark."""
-        del spark, query, scratch
-        raise NotSupported("parquet files cannot run a query")
 
     def _find(self, relation: str) -> FoundFiles:
         return check_each(find_files(self.connection.location, relation, ".parquet"), _problem)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+from ematix_flow.backends.support import DATABASE_SUPPORT
 from ematix_flow.connections.model import PostgresConnection
 from ematix_flow.ports import Reader, Target
-from ematix_flow.spec.capability import Capabilities, Capability, Support
+from ematix_flow.spec.capability import Capabilities
 
 
 class PostgresBackend:
     """One database of a server; queries run in it, rows come and go by COPY."""
 
     capabilities = Capabilities(
-        kind="postgres",
-        dialect="postgres",
-        extra="postgres",
-        support={
-            Capability.READ_QUERY: Support.FULL,
-            Capability.APPEND: Support.FULL,
-            Capability.TRUNCATE: Support.FULL,
-            Capability.MERGE: Support.FULL,
-            Capability.SCD1: Support.FULL,
-            Capability.SCD2: Support.FULL,
-        },
+        kind="postgres", dialect="postgres", extra="postgres", support=DATABASE_SUPPORT
     )
 
     def reader(self, connection: object) -> Reader:

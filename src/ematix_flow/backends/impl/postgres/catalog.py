@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ematix_flow.backends.account import grant_hint
 from ematix_flow.backends.impl.postgres.database import fetch
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.backends.tables import missing_table
+from ematix_flow.backends.tables import FoundTable, missing_table
 from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import TableName
@@ -63,14 +63,6 @@ _LONG_NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTable:
-    """A table or view that a query can read; views have no size."""
-
-    name: TableName
-    size_bytes: int | None
-
-
 def columns_of(database: Connection, table: TableName) -> tuple[ActualColumn, ...] | None:
     """Return the table's columns, or None where it does not exist.
 
@@ -99,8 +91,8 @@ def find_table(database: Connection, relation: str, server: Server) -> FoundTabl
     [(schema, name, readable, size)] = rows
     if not readable:
         raise SourceError(
-            f"user {server.user!r} is not allowed to read {schema}.{name}",
-            hint=f"ask for: GRANT SELECT ON {schema}.{name} TO {server.user}",
+            f"{server.account} is not allowed to read {schema}.{name}",
+            hint=grant_hint(server.user, f"SELECT ON {schema}.{name}"),
         )
     return FoundTable(name=TableName(name=name, schema=schema), size_bytes=size)
 

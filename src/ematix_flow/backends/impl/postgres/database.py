@@ -6,23 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from ematix_flow.backends.base import missing_driver
+from ematix_flow.backends.failure import Failure, missing_driver
 from ematix_flow.backends.impl.postgres.adbc import Connection
-from ematix_flow.backends.impl.postgres.failures import Failure, translating
+from ematix_flow.backends.impl.postgres.failures import translating
 from ematix_flow.backends.impl.postgres.parameters import numbered
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.errors import TargetError
-
-# Looking at metadata waits for nobody long: whoever alters a table holds it exclusively.
-LOOKING = {"lock_timeout": "10s", "statement_timeout": "60s"}
-# A query over much data takes its time; the user's server may have a limit of its own.
-READING = {"lock_timeout": "60s"}
-# Another commit of the same pipeline holds the fence for as long as it takes.
-WRITING = {
-    "lock_timeout": "300s",
-    # Only tables of our own are analysed: for those a small sample is enough.
-    "default_statistics_target": "10",
-}
+from ematix_flow.backends.purpose import Purpose
 
 _ALWAYS = {
     "TimeZone": "UTC",
@@ -40,35 +29,34 @@ _ALWAYS = {
 
 
 @contextmanager
-def opened(
-    server: Server,
-    settings: dict[str, str],
-    *,
-    read_only: bool,
-    failure: Failure,
-    built_in: bool = False,
-) -> Iterator[Connection]:
+def opened(server: Server, purpose: Purpose, failure: Failure) -> Iterator[Connection]:
     """Connect; every statement is its own transaction until a `BEGIN`.
 
-    :param settings: `LOOKING`, `READING` or `WRITING`.
     :param failure: What goes wrong is the source's fault or the target's.
-    :param built_in: Whether only built-in types are fetched. From a target they always are: its
-        columns have the types that we can declare.
     """
-    built_in = built_in or issubclass(failure, TargetError)
-    with translating(server, failure), closing(_connect(server, built_in=built_in)) as database:
-        chosen = session_settings(settings, read_only=read_only)
-        calls = ", ".join(
-            f"set_config('{name}', '{value}', false)" for name, value in chosen.items()
-        )
-        fetch(database, f"SELECT {calls}")
+    with translating(server, failure), closing(_connect(server, purpose)) as database:
+        set_up(database, purpose)
         yield database
 
 
-def session_settings(settings: dict[str, str], *, read_only: bool) -> dict[str, str]:
-    """Return what a session of ours is set to."""
-    mode = {"default_transaction_read_only": "on"} if read_only else {}
-    return {**_ALWAYS, **settings, **mode}
+def set_up(database: Connection, purpose: Purpose) -> None:
+    """Make an open session one for *purpose*."""
+    chosen = settings_for(purpose)
+    calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in chosen.items())
+    fetch(database, f"SELECT {calls}")
+
+
+def settings_for(purpose: Purpose) -> dict[str, str]:
+    """Return what a session is set to."""
+    chosen = {**_ALWAYS, "lock_timeout": f"{purpose.lock_seconds}s"}
+    if purpose.most_seconds is not None:
+        chosen["statement_timeout"] = f"{purpose.most_seconds}s"
+    if purpose.writes:
+        # Only tables of our own are analysed: for those a small sample is enough.
+        chosen["default_statistics_target"] = "10"
+    else:
+        chosen["default_transaction_read_only"] = "on"
+    return chosen
 
 
 def fetch(
@@ -83,8 +71,15 @@ def fetch(
         return cursor.fetchall()
 
 
-def _connect(server: Server, *, built_in: bool) -> Connection:
+def run(database: Connection, sql: str) -> int:
+    """Run one statement that gives no rows, and return how many it changed."""
+    with database.cursor() as cursor:
+        cursor.execute(sql)
+        return max(cursor.rowcount, 0)
+
+
+def _connect(server: Server, purpose: Purpose) -> Connection:
     try:
-        return Connection(server.dsn, built_in=built_in)
+        return Connection(server.dsn, built_in=not purpose.any_type)
     except ImportError as error:
-        missing_driver("postgres", "adbc-driver-postgresql", error)
+        raise missing_driver("postgres", "adbc-driver-postgresql") from error

@@ -9,20 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from ematix_flow.backends.account import grant_hint
+from ematix_flow.backends.failure import Failure, refused_row, unreachable
 from ematix_flow.backends.impl.postgres.server import Server
-from ematix_flow.errors import (
-    FlowError,
-    QueryError,
-    SourceError,
-    SourceUnreachable,
-    TargetBusy,
-    TargetError,
-    TargetUnreachable,
-)
+from ematix_flow.errors import DatabaseBusy, FlowError, QueryError, TargetError
 
-# What is wrong with a database is the source's fault or the target's, as it is used.
-Failure = type[SourceError] | type[TargetError]
-
+NOT_ALLOWED = "42501"
 
 _NOT_CONNECTED = "Failed to connect:"
 # The last attempt of several (IPv6, then IPv4), without libpq's advice below it.
@@ -35,7 +27,6 @@ _AWAY = ("08", "57P")
 _BUSY = ("40001", "40P01", "55P03")
 # Its names, types and grammar; and what PostgreSQL has not.
 _WRONG_QUERY = ("42", "0A")
-_NOT_ALLOWED = "42501"
 _WRITES = "25006"
 _TOO_MANY = "53300"
 _BREAKS_CONSTRAINT = "23"
@@ -52,20 +43,22 @@ _ON_WRITING: dict[str, tuple[str, str | None]] = {
         "PostgreSQL refuses a value",
         "is a column of the table narrower than declared? `flow plan` shows differences",
     ),
-    "23": (
-        "PostgreSQL refuses a row that is already there or breaks a constraint",
-        "append adds rows; filter what was loaded before, or use mode merge",
-    ),
     "54": ("PostgreSQL cannot hold a row", None),
 }
 
 
 class ServerError(Exception):
-    """What PostgreSQL says, heard through another driver than ADBC's."""
+    """What PostgreSQL says, heard through another driver than ADBC's.
 
-    def __init__(self, what: str, fields: Mapping[str, str | None]) -> None:
+    :ivar connected: Whether there was a connection when it said so.
+    """
+
+    def __init__(
+        self, what: str, fields: Mapping[str, str | None], *, connected: bool = True
+    ) -> None:
         """Keep the *fields* as `diagnosis` returns them."""
         super().__init__(what)
+        self.connected = connected
         self.details = [(name, text.encode()) for name, text in fields.items() if text]
 
 
@@ -85,8 +78,8 @@ def translating(server: Server, failure: Failure, query: str | None = None) -> I
         theirs = type(error).__module__.startswith("adbc_driver_manager")
         if not theirs and not isinstance(error, ServerError):
             raise
-        if _NOT_CONNECTED in str(error):
-            raise _not_connected(str(error), server, failure) from error
+        if (why := _why_not_connected(error)) is not None:
+            raise _not_connected(why, server, failure) from error
         raise _refused(error, server, failure, query) from error
 
 
@@ -104,7 +97,7 @@ def _while_streaming(what: str, server: Server, failure: Failure) -> FlowError:
     if "read-only transaction" in what:
         return QueryError(f"a query must not write: {what}")
     if "connection" in what.lower():
-        return _unreachable(failure)(f"{server.address} ended the connection: {what}")
+        return unreachable(failure)(f"{server.address} ended the connection: {what}")
     return failure(f"PostgreSQL: {what}", where=str(server))
 
 
@@ -117,23 +110,23 @@ def _refused(error: Exception, server: Server, failure: Failure, query: str | No
     if code == _WRITES:
         return QueryError(f"a query must not write: {what}")
     if code in _BUSY:
-        return TargetBusy(f"PostgreSQL: {what}", where=where, hint="run again")
+        return DatabaseBusy(f"PostgreSQL: {what}", where=where, hint="run again")
     if code.startswith(_AWAY) or code == _TOO_MANY or (not code and "connection" in what.lower()):
-        return _unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
-    if code.startswith(_WRONG_QUERY) and code != _NOT_ALLOWED:
+        return unreachable(failure)(f"{server.address} ended the connection: {what}", where=where)
+    if code.startswith(_WRONG_QUERY) and code != NOT_ALLOWED:
         position = _position(query, told.get("STATEMENT_POSITION"))
         return QueryError(
             f"PostgreSQL refuses the query: {what}{position}",
             hint=told.get("MESSAGE_HINT"),
         )
-    if code == _NOT_ALLOWED:
-        what = f"user {server.user!r} is not allowed to: {what}"
-        return failure(what, where=where, hint=f"ask for a GRANT to {server.user}")
-    kind = TargetError if code.startswith(_BREAKS_CONSTRAINT) else failure
-    said, hint = _explained(code, kind)
-    return kind(
-        f"{said}: {what}{_column(told)}", where=where, hint=hint or told.get("MESSAGE_HINT")
-    )
+    if code == NOT_ALLOWED:
+        what = f"{server.account} is not allowed to: {what}"
+        return failure(what, where=where, hint=grant_hint(server.user))
+    what += _column(told)
+    if code.startswith(_BREAKS_CONSTRAINT):
+        return refused_row("PostgreSQL", what, where)
+    said, hint = _explained(code, failure)
+    return failure(f"{said}: {what}", where=where, hint=hint or told.get("MESSAGE_HINT"))
 
 
 def _explained(code: str, failure: Failure) -> tuple[str, str | None]:
@@ -161,14 +154,22 @@ def _position(query: str | None, position: str | None) -> str:
     return f" (line {line}, column {column}), near: {near}" if near else " (at the end)"
 
 
-def _not_connected(text: str, server: Server, failure: Failure) -> FlowError:
-    said = text.partition(_NOT_CONNECTED)[2].strip()
-    attempts = _ATTEMPT.findall(said)
-    what: str = attempts[-1] if attempts else _first_line(said)
-    address, user, known = server.address, server.user, what.lower()
+def _why_not_connected(error: Exception) -> str | None:
+    """Return why there never was a connection; None where there was one."""
+    if isinstance(error, ServerError):
+        return None if error.connected else _first_line(error)
+    _, not_connected, said = str(error).partition(_NOT_CONNECTED)
+    if not not_connected:
+        return None
+    attempts: list[str] = _ATTEMPT.findall(said)
+    return attempts[-1] if attempts else _first_line(said)
+
+
+def _not_connected(what: str, server: Server, failure: Failure) -> FlowError:
+    address, known = server.address, what.lower()
     if "password" in known:
         return failure(
-            f"{address} refuses the password of user {user!r}",
+            f"{address} refuses the password of {server.account}",
             hint="check `user` and `password` of the connection",
         )
     if re.match(r'database ".*" does not exist', known):
@@ -179,7 +180,7 @@ def _not_connected(text: str, server: Server, failure: Failure) -> FlowError:
         )
     if re.search(r"\brole\b|pg_hba\.conf|permission denied", known):
         return failure(
-            f"{address} does not let user {user!r} in: {what}",
+            f"{address} does not let {server.account} in: {what}",
             hint="check `user` of the connection, and what the server allows it",
         )
     if re.search(r"\b(ssl|tls|certificate)\b", known):
@@ -192,14 +193,10 @@ def _not_connected(text: str, server: Server, failure: Failure) -> FlowError:
             f"the address of {server} is not one that PostgreSQL understands",
             hint="check the connection's url and its options",
         )
-    return _unreachable(failure)(
+    return unreachable(failure)(
         f"PostgreSQL at {address} cannot be reached: {what}",
         hint="is the server up, and are `host` and `port` right?",
     )
-
-
-def _unreachable(failure: Failure) -> Failure:
-    return SourceUnreachable if issubclass(failure, SourceError) else TargetUnreachable
 
 
 def _words(error: Exception) -> str:

@@ -16,11 +16,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ematix_flow.backends.impl.postgres.database import READING, WRITING, session_settings
-from ematix_flow.backends.impl.postgres.failures import Failure, ServerError, translating
+from ematix_flow.backends.failure import Failure
+from ematix_flow.backends.impl.postgres.database import settings_for
+from ematix_flow.backends.impl.postgres.failures import ServerError, translating
 from ematix_flow.backends.impl.postgres.server import PATIENCE, Server
 from ematix_flow.backends.impl.postgres.staging import copying
 from ematix_flow.backends.impl.postgres.types import lost_value
+from ematix_flow.backends.purpose import READING, WRITING, Purpose
 from ematix_flow.errors import SourceError, TargetError
 
 if TYPE_CHECKING:
@@ -131,15 +133,14 @@ def _stopping() -> Callable[[], object]:
 
 @asynccontextmanager
 async def _connected(
-    server: Server, settings: dict[str, str], failure: Failure
+    server: Server, purpose: Purpose, failure: Failure
 ) -> AsyncIterator[Connection]:
     import asyncpg
 
     parts, options = urlsplit(server.dsn), _options(server)
     asked: dict[str, Any] = {"ssl": options["sslmode"]} if "sslmode" in options else {}
     named = {_NAME: options[_NAME]} if _NAME in options else {}
-    reads = failure is SourceError
-    with translating(server, failure), _told(server, before="Failed to connect: failed: "):
+    with translating(server, failure), _told(server, connected=False):
         connection = await asyncpg.connect(
             host=parts.hostname,
             port=parts.port,
@@ -147,7 +148,7 @@ async def _connected(
             password=_plain(parts.password),
             database=unquote(parts.path.removeprefix("/")) or None,
             timeout=float(PATIENCE["connect_timeout"]),
-            server_settings={**named, **session_settings(settings, read_only=reads)},
+            server_settings={**named, **settings_for(purpose)},
             **asked,
         )
     try:
@@ -165,7 +166,7 @@ async def _closed(connection: Connection) -> None:
 
 
 @contextmanager
-def _told(server: Server, before: str = "") -> Iterator[None]:
+def _told(server: Server, *, connected: bool = True) -> Iterator[None]:
     """Turn the driver's errors into what `translating` knows."""
     import asyncpg
 
@@ -181,10 +182,10 @@ def _told(server: Server, before: str = "") -> Iterator[None]:
             "MESSAGE_HINT": error.hint,
             "CONTEXT": error.context,
         }
-        raise ServerError(f"{before}{error.message}", fields) from error
+        raise ServerError(str(error.message), fields, connected=connected) from error
     except (OSError, TimeoutError, asyncpg.InterfaceError) as error:
         what = str(error) or f"{server.address} did not answer in time"
-        raise ServerError(f"{before}the connection failed: {what}", {}) from error
+        raise ServerError(f"the connection failed: {what}", {}, connected=connected) from error
 
 
 def _is_plain(server: Server) -> bool:

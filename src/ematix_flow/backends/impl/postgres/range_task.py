@@ -7,15 +7,16 @@ query, whenever they run and however often they are tried.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.redact import register_secrets_in
-from ematix_flow.backends.impl.postgres.database import READING, fetch, opened
+from ematix_flow.backends.impl.postgres.database import fetch, opened, run
 from ematix_flow.backends.impl.postgres.export import exported
-from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.failures import NOT_ALLOWED, diagnosis
 from ematix_flow.backends.impl.postgres.ranges import RangedQuery
 from ematix_flow.backends.impl.postgres.server import Server
+from ematix_flow.backends.purpose import READING
 from ematix_flow.errors import SourceError
 from ematix_flow.spec.task_failure import told_to_the_driver
 
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 
     from ematix_flow.backends.impl.postgres.adbc import Connection
 
-_NOT_ALLOWED = "42501"
-# The driver only waits; a server that ends idle transactions must not end this one.
-HOLDING = {**READING, "idle_in_transaction_session_timeout": "0"}
+# What is exported is of built-in types, whatever the columns are.
+_PART = replace(READING, any_type=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +52,7 @@ class RangeTask:
 
     def _read(self, number: int) -> Iterator[pa.RecordBatch]:
         query = self.query.within(self.query.ranges[number])
-        # What is exported is of built-in types, whatever the columns are.
-        with opened(
-            self.server, READING, read_only=True, failure=SourceError, built_in=True
-        ) as database:
+        with opened(self.server, _PART, SourceError) as database:
             run(database, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             run(database, f"SET TRANSACTION SNAPSHOT '{self.snapshot}'")
             yield from exported(database, query, self.described)
@@ -75,15 +72,11 @@ def take_snapshot(database: Connection, table: str) -> str | None:
     try:
         run(database, f"LOCK TABLE {table} IN ACCESS SHARE MODE")
     except adbc_driver_manager.Error as error:
-        if diagnosis(error).get("SQLSTATE") != _NOT_ALLOWED:
+        if diagnosis(error).get("SQLSTATE") != NOT_ALLOWED:
             raise
         run(database, "ROLLBACK")
         return None
     [(snapshot,)] = fetch(database, "SELECT pg_export_snapshot()")
+    # We only wait from here on; a server that ends idle transactions must not end this one.
+    run(database, "SET LOCAL idle_in_transaction_session_timeout = 0")
     return str(snapshot)
-
-
-def run(database: Connection, sql: str) -> None:
-    """Run one statement that gives no rows."""
-    with database.cursor() as cursor:
-        cursor.execute(sql)

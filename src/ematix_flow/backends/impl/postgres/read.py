@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from ematix_flow.backends.database_reader import DatabaseReader, frame_of, spooled
 from ematix_flow.backends.impl.postgres.catalog import columns_of, find_table
-from ematix_flow.backends.impl.postgres.database import LOOKING, READING, opened
+from ematix_flow.backends.impl.postgres.database import opened
 from ematix_flow.backends.impl.postgres.export import exported_ahead
 from ematix_flow.backends.impl.postgres.failures import translating
-from ematix_flow.backends.impl.postgres.range_task import HOLDING, RangeTask, take_snapshot
+from ematix_flow.backends.impl.postgres.range_task import RangeTask, take_snapshot
 from ematix_flow.backends.impl.postgres.ranges import ranged
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.types import (
@@ -26,6 +26,7 @@ from ematix_flow.backends.impl.postgres.types import (
     spelt,
     travels_as,
 )
+from ematix_flow.backends.purpose import DESCRIBING, LOOKING, READING
 from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 from ematix_flow.spec.altered import require_unaltered
@@ -46,9 +47,7 @@ class PostgresReader(DatabaseReader):
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the catalog: that the database answers, and the columns of a table in it."""
-        with opened(
-            self.server, LOOKING, read_only=True, failure=SourceError, built_in=True
-        ) as database:
+        with opened(self.server, LOOKING, SourceError) as database:
             if relation is None:
                 return SourceFacts(description=f"PostgreSQL {self.server}")
             table = find_table(database, relation, self.server)
@@ -60,7 +59,7 @@ class PostgresReader(DatabaseReader):
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
         """Have PostgreSQL analyse *query*."""
-        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+        with opened(self.server, DESCRIBING, SourceError) as database:
             return tuple(
                 ActualColumn(name=field.name, type=spelt(field), nullable=True)
                 for field in self._described(database, query)
@@ -68,7 +67,7 @@ class PostgresReader(DatabaseReader):
 
     def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
         """Have PostgreSQL analyse *query*, and say as what its values travel."""
-        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+        with opened(self.server, DESCRIBING, SourceError) as database:
             return tuple(
                 ArrivingColumn(name=field.name, type=travels_as(field))
                 for field in self._described(database, query)
@@ -78,7 +77,7 @@ class PostgresReader(DatabaseReader):
     def batches(self, query: str, scratch: Path) -> Iterator[pa.RecordBatchReader]:
         """Run *query* and give its rows a batch at a time."""
         del scratch
-        with opened(self.server, READING, read_only=True, failure=SourceError) as database:
+        with opened(self.server, READING, SourceError) as database:
             described = self._described(database, query)
             with exported_ahead(database, query, described) as rows:
                 yield rows
@@ -88,9 +87,7 @@ class PostgresReader(DatabaseReader):
     ) -> DataFrame:
         """Let tasks read a large table in parts, all at one snapshot; spool any other query."""
         with ExitStack() as opening:
-            database = opening.enter_context(
-                opened(self.server, HOLDING, read_only=True, failure=SourceError)
-            )
+            database = opening.enter_context(opened(self.server, READING, SourceError))
             described = self._described(database, query)
             parts = None if _repeats(described) else ranged(database, query, _divisor(spark))
             snapshot = take_snapshot(database, parts.table) if parts else None
@@ -103,7 +100,7 @@ class PostgresReader(DatabaseReader):
 
     def passing(self, query: str, table: Table) -> str:
         """Return the query that gives the columns of *table* in the types of its staging."""
-        with opened(self.server, LOOKING, read_only=True, failure=SourceError) as database:
+        with opened(self.server, DESCRIBING, SourceError) as database:
             described = self._described(database, query)
         require_unaltered([(field.name, travels_as(field)) for field in described], table)
         return passed_query(query, described)

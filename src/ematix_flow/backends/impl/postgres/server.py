@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ematix_flow.backends.account import shown_account
 from ematix_flow.connections.model import PostgresConnection
 
 # A host that swallows packets would otherwise be waited for until the kernel gives up: minutes
@@ -21,12 +22,13 @@ class Server:
     """A database to connect to; the password is in *dsn* alone, which is not shown.
 
     :param address: `host:port`, for messages.
+    :param user: None where the driver takes the name of this process' account.
     """
 
     dsn: str = field(repr=False)
     address: str
     database: str
-    user: str
+    user: str | None
 
     @classmethod
     def of(cls, connection: PostgresConnection) -> Server:
@@ -40,8 +42,13 @@ class Server:
             # Several hosts each have their port.
             address=host if "," in host else f"{host}:{connection.port}",
             database=connection.database,
-            user=connection.user or "of this account",
+            user=connection.user,
         )
+
+    @property
+    def account(self) -> str:
+        """Who logs in, for messages."""
+        return shown_account(self.user)
 
     def __str__(self) -> str:
         return f"{self.address}/{self.database}"

@@ -16,8 +16,9 @@ from ematix_flow.backends.impl.postgres.failures import ServerError, diagnosis
 from ematix_flow.backends.impl.postgres.uuids import UUID_BYTES, uuid_bytes
 from ematix_flow.backends.staged import staged_batches, streamed
 from ematix_flow.errors import ContractError
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import StagedBatches, StagedFiles
 from ematix_flow.spec.arrow_type import arrow_type
+from ematix_flow.spec.named_row import named_row
 from ematix_flow.spec.table import Column, Table
 from ematix_flow.spec.types import (
     JSON,
@@ -34,9 +35,6 @@ from ematix_flow.sqltext.type_names import held_as, held_as_json, type_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# Says which task staged a row.
-TASK = "_flow_task"
 
 # Bytes that are no text at all (a NUL); a character that the database's encoding has not.
 _NUL = "22021"
@@ -69,7 +67,9 @@ def column_type(kind: DataType) -> str:
             return type_name(kind, "postgres")
 
 
-def sent(staged: StagedRows, table: Table) -> AbstractContextManager[pa.RecordBatchReader]:
+def sent(
+    staged: StagedFiles | StagedBatches, table: Table
+) -> AbstractContextManager[pa.RecordBatchReader]:
     """Give the rows in the types that COPY sends, a batch at a time."""
     schema = sent_schema(table)
     arriving = staged_batches(staged, schema.names)
@@ -136,7 +136,7 @@ def _sendable(batches: Iterable[pa.RecordBatch], table: Table) -> Iterator[pa.Re
     """Give *batches*, but refuse the text that COPY would: there its row could not be named."""
     import pyarrow as pa
 
-    keys, before = naming_columns(table), 0
+    keys, before = list(table.key_columns), 0
     texts = [field.name for field in sent_schema(table) if pa.types.is_string(field.type)]
     for batch in batches:
         for name in texts:
@@ -183,19 +183,13 @@ def _has_type_of_its_own(kind: DataType) -> bool:
     return isinstance(kind, JSON | JSONB)
 
 
-def naming_columns(rows: Table) -> list[str]:
-    """Return the columns that name a staged row."""
-    return list(rows.merge_keys or rows.key_columns)
-
-
-def row_of_staged(staged: StagedRows, table: Table, number: int) -> str:
+def row_of_staged(staged: StagedFiles | StagedBatches, table: Table, number: int) -> str:
     """Name a row of staged files; of rows that only passed, there is nothing left to name."""
-    if staged.batches is not None:
+    if isinstance(staged, StagedBatches):
         return ""
-    keys = naming_columns(table)
-    if not keys:
+    if not table.key_columns:
         return f" (row {number:,})"
-    return row_of_batches(staged_batches(staged, keys), number)
+    return row_of_batches(staged_batches(staged, table.key_columns), number)
 
 
 def row_of_batches(batches: Iterable[pa.RecordBatch], number: int) -> str:
@@ -203,6 +197,6 @@ def row_of_batches(batches: Iterable[pa.RecordBatch], number: int) -> str:
     for batch in batches:
         if number <= batch.num_rows:
             [row] = batch.slice(number - 1, 1).to_pylist()
-            return f" (row {', '.join(f'{key}={value!r}' for key, value in row.items())})"
+            return f" (row {named_row(row.items())})"
         number -= batch.num_rows
     return ""

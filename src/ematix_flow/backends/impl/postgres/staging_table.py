@@ -12,26 +12,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ematix_flow._base.redact import register_secrets_in
-from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch, opened
+from ematix_flow.backends.impl.postgres.database import fetch, opened, run, set_up
 from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.backends.impl.postgres.passing import Passing, can_pass
 from ematix_flow.backends.impl.postgres.read import PostgresReader
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging import (
-    TASK,
     as_sent,
     copying,
     definitions,
-    naming_columns,
     row_of_batches,
     sent_schema,
     shown_as,
 )
-from ematix_flow.errors import StagingLost, TargetError
-from ematix_flow.ports import Reader, StagedRows, StagedTable
+from ematix_flow.backends.purpose import LOOKING, SWEEPING, WRITING
+from ematix_flow.backends.staged_table import of_winners, require_all
+from ematix_flow.errors import TargetError
+from ematix_flow.ports import Reader, StagedTable
+from ematix_flow.spec.layout import TASK
 from ematix_flow.spec.table import Table
 from ematix_flow.spec.types import Array
 from ematix_flow.sqltext.identifiers import quoted
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
     from ematix_flow.backends.impl.postgres.adbc import Connection
 
-# Whoever still fills or reads a left table keeps it; waiting for that would hold this run up.
-_SWEEPING = {**WRITING, "lock_timeout": "1s"}
 _IN_USE = "55P03"
 
 _LEFT = """
@@ -62,21 +59,21 @@ class PostgresStagingTable:
 
     def create(self, leftovers: str) -> None:
         """Create it, empty, after dropping tables whose names begin with *leftovers*."""
-        with opened(self.server, _SWEEPING, read_only=False, failure=TargetError) as database:
+        columns = definitions(self.rows)
+        with opened(self.server, SWEEPING, TargetError) as database:
             for (name,) in fetch(database, _LEFT, (leftovers,)):
                 _drop_unless_used(database, name)
-        columns = definitions(self.rows)
-        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
-            _run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
+            set_up(database, WRITING)
+            run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
 
     def loader(self) -> PostgresLoader:
         """Return what tasks call."""
-        with opened(self.server, LOOKING, read_only=True, failure=TargetError) as database:
+        with opened(self.server, LOOKING, TargetError) as database:
             [(encoding,)] = fetch(database, "SELECT current_setting('server_encoding')")
         # In UTF-8 there is a place for every character; elsewhere one may have none.
-        keys = naming_columns(self.rows) if encoding != "UTF8" else ()
+        keys = self.rows.key_columns if encoding != "UTF8" else ()
         return PostgresLoader(
-            server=self.server, name=self.name, schema=sent_schema(self.rows), keys=tuple(keys)
+            server=self.server, name=self.name, schema=sent_schema(self.rows), keys=keys
         )
 
     def passes_from(self, reader: Reader) -> bool:
@@ -85,7 +82,7 @@ class PostgresStagingTable:
         plain = not any(isinstance(column.type, Array) for column in self.rows.columns)
         return plain and isinstance(reader, PostgresReader) and can_pass(reader.server, self.server)
 
-    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedRows:
+    def pass_rows(self, reader: Reader, query: str, tell: Callable[[int], None]) -> StagedTable:
         """Run *query* in another PostgreSQL and fill the table with its rows."""
         assert isinstance(reader, PostgresReader)
         rows = Passing(
@@ -96,12 +93,12 @@ class PostgresStagingTable:
             columns=self.rows.column_names,
             tell=tell,
         ).carry_out()
-        return StagedRows(rows=rows, table=StagedTable(name=self.name, tasks=None))
+        return StagedTable(name=self.name, tasks=None, rows=rows)
 
     def drop(self) -> None:
         """Remove it, if it is there."""
-        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
-            _run(database, f"DROP TABLE IF EXISTS {self._quoted}")
+        with opened(self.server, WRITING, TargetError) as database:
+            run(database, f"DROP TABLE IF EXISTS {self._quoted}")
 
     @property
     def _quoted(self) -> str:
@@ -142,49 +139,29 @@ class PostgresLoader:
 
         stream = pa.RecordBatchReader.from_batches(marked, sent())
         with (
-            opened(self.server, WRITING, read_only=False, failure=TargetError) as database,
+            opened(self.server, WRITING, TargetError) as database,
             copying(partial(row_of_batches, remembered)),
             database.cursor() as cursor,
         ):
             cursor.adbc_ingest(self.name, stream, mode="append")
 
 
-def show(database: Connection, staged: StagedTable, rows: int, table: Table, relation: str) -> None:
-    """Make the rows of the attempts that won visible as *relation*, and nothing else.
-
-    An attempt that was repeated has left rows that do not count, and a crash of the server
-    leaves the table empty: what the tasks said they sent must be there.
-    """
+def show(database: Connection, staged: StagedTable, table: Table, relation: str) -> None:
+    """Make the rows of the attempts that won visible as *relation*, and nothing else."""
     name, view = quoted(staged.name, "postgres"), quoted(relation, "postgres")
-    won = _by_winners(staged.tasks)
+    won = of_winners(staged, "postgres")
     [(found,)] = fetch(database, f"SELECT count(*) FROM {name} WHERE {won}")  # noqa: S608  # quoted
-    if found != rows:
-        raise StagingLost(
-            f"staging holds {found:,} rows, but {rows:,} were sent to it; nothing was written",
-            hint="run again; did the server restart, or somebody empty the table?",
-        )
+    require_all(staged, found)
     # The program joins it with the target: without statistics the plan would be a guess.
-    _run(database, f"ANALYZE {name}")
-    _run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
-
-
-def _by_winners(tasks: tuple[str, ...] | None) -> str:
-    if tasks is None:
-        return "true"
-    listed = ", ".join(exp.Literal.string(task).sql(dialect="postgres") for task in tasks)
-    return f"{TASK} IN ({listed})" if tasks else "false"
+    run(database, f"ANALYZE {name}")
+    run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
 
 
 def _drop_unless_used(database: Connection, name: str) -> None:
     import adbc_driver_manager
 
     try:
-        _run(database, f"DROP TABLE IF EXISTS {quoted(name, 'postgres')}")
+        run(database, f"DROP TABLE IF EXISTS {quoted(name, 'postgres')}")
     except adbc_driver_manager.Error as error:
         if diagnosis(error).get("SQLSTATE") != _IN_USE:
             raise
-
-
-def _run(database: Connection, sql: str) -> None:
-    with database.cursor() as cursor:
-        cursor.execute(sql)

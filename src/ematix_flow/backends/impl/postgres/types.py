@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from ematix_flow.errors import SourceError
 from ematix_flow.spec.arrow_type import declared_type
-from ematix_flow.spec.types import JSON, JSONB, UUID, DataType
+from ematix_flow.spec.types import JSON, JSONB, MOST_DIGITS, UUID, DataType
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ _AS_ANOTHER = {"json": "text", "jsonb": "text", "uuid": "text", "char": "text", 
 _STANDS_FOR: dict[str, DataType] = {"uuid": UUID(), "json": JSON(), "jsonb": JSONB()}
 # What a refused type can be cast to; any can be to text.
 _BETTER = {"money": "numeric"}
-_MOST_DIGITS = 38
 _LOST = ", which cannot be carried exactly"
 
 
@@ -224,7 +223,7 @@ def _digits(field: pa.Field) -> tuple[int, int] | None:
 
 def _fits_decimal(field: pa.Field) -> bool:
     digits = _digits(field)
-    return digits is not None and 0 <= digits[1] <= digits[0] <= _MOST_DIGITS
+    return digits is not None and 0 <= digits[1] <= digits[0] <= MOST_DIGITS
 
 
 def _element(field: pa.Field) -> pa.Field | None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import sqlglot
 from sqlglot import exp
 
 from ematix_flow.backends.impl.postgres.catalog import columns_of, has_schema
-from ematix_flow.backends.impl.postgres.database import LOOKING, WRITING, fetch, opened
-from ematix_flow.backends.impl.postgres.failures import diagnosis
+from ematix_flow.backends.impl.postgres.database import fetch, opened, run
+from ematix_flow.backends.impl.postgres.failures import NOT_ALLOWED, diagnosis
 from ematix_flow.backends.impl.postgres.parameters import counting
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging import (
@@ -24,15 +24,22 @@ from ematix_flow.backends.impl.postgres.staging import (
     shown_as,
 )
 from ematix_flow.backends.impl.postgres.staging_table import PostgresStagingTable, show
+from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.errors import TargetError
-from ematix_flow.ports import ActualColumn, StagedQuery, StagedRows
+from ematix_flow.ports import (
+    ActualColumn,
+    StagedBatches,
+    StagedFiles,
+    StagedQuery,
+    StagedRows,
+    StagedTable,
+)
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
     from ematix_flow.backends.impl.postgres.adbc import Connection
 
-_NOT_ALLOWED = "42501"
 # Two runs that create one thing at the same moment: one of them meets the other's catalog row.
 _CREATED_MEANWHILE = ("42P06", "42P07", "42710")
 _UNIQUE = "23505"
@@ -56,7 +63,7 @@ class PostgresSession:
             [(count,)] = fetch(self.database, counting(sql), parameters)
             return int(count)
         try:
-            return self._run(sql)
+            return run(self.database, sql)
         except adbc_driver_manager.Error as error:
             if not self._is_there_anyway(sql, error):
                 raise
@@ -71,14 +78,19 @@ class PostgresSession:
 
         Rows that lie here already are selected now.
         """
-        if staged.query is not None:
-            self._select(staged.query, quoted(relation, "postgres"))
-            return
-        if staged.table is not None:
-            show(self.database, staged.table, staged.rows, table, relation)
-            return
+        match staged:
+            case StagedTable():
+                show(self.database, staged, table, relation)
+            case StagedQuery():
+                self._select(staged, quoted(relation, "postgres"))
+            case StagedFiles() | StagedBatches():
+                self._load(staged, table, relation)
+            case _:
+                assert_never(staged)
+
+    def _load(self, staged: StagedFiles | StagedBatches, table: Table, relation: str) -> None:
         name = f"{relation}_rows"
-        self._run(f"CREATE TEMP TABLE {quoted(name, 'postgres')} ({definitions(table)})")
+        run(self.database, f"CREATE TEMP TABLE {quoted(name, 'postgres')} ({definitions(table)})")
         named = partial(row_of_staged, staged, table)
         with (
             copying(named),
@@ -89,16 +101,16 @@ class PostgresSession:
         # PostgreSQL looks for a name among temporary tables first, so none of the user's is meant.
         rows = f"pg_temp.{quoted(name, 'postgres')}"
         # The program joins it with the target: without statistics the plan would be a guess.
-        self._run(f"ANALYZE {rows}")
+        run(self.database, f"ANALYZE {rows}")
         query = shown_as(table, rows)
-        self._run(f"CREATE TEMP VIEW {quoted(relation, 'postgres')} AS {query}")
+        run(self.database, f"CREATE TEMP VIEW {quoted(relation, 'postgres')} AS {query}")
 
     def _select(self, query: StagedQuery, relation: str) -> None:
         if query.is_settled:
-            self._run(f"CREATE TEMP VIEW {relation} AS {query.sql}")
+            run(self.database, f"CREATE TEMP VIEW {relation} AS {query.sql}")
             return
-        self._run(f"CREATE TEMP TABLE {relation} AS {query.sql}")
-        self._run(f"ANALYZE {relation}")
+        run(self.database, f"CREATE TEMP TABLE {relation} AS {query.sql}")
+        run(self.database, f"ANALYZE {relation}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -106,20 +118,15 @@ class PostgresSession:
         import adbc_driver_manager
 
         # READ COMMITTED: who waited for another's lock must see what that one committed.
-        self._run("BEGIN ISOLATION LEVEL READ COMMITTED")
+        run(self.database, "BEGIN ISOLATION LEVEL READ COMMITTED")
         try:
             yield
-            self._run("COMMIT")
+            run(self.database, "COMMIT")
         except BaseException:
             # What failed matters, not whether undoing it does: closing undoes it in any case.
             with suppress(adbc_driver_manager.Error):
-                self._run("ROLLBACK")
+                run(self.database, "ROLLBACK")
             raise
-
-    def _run(self, sql: str) -> int:
-        with self.database.cursor() as cursor:
-            cursor.execute(sql)
-            return max(cursor.rowcount, 0)
 
     def _is_there_anyway(self, sql: str, error: Exception) -> bool:
         """Tell whether what IF NOT EXISTS could not create is there.
@@ -132,7 +139,7 @@ class PostgresSession:
         meanwhile = code in _CREATED_MEANWHILE or (
             code == _UNIQUE and told.get("SCHEMA_NAME") == "pg_catalog"
         )
-        if not meanwhile and code != _NOT_ALLOWED:
+        if not meanwhile and code != NOT_ALLOWED:
             return False
         match sqlglot.parse_one(sql, dialect="postgres"):
             case exp.Create(args={"kind": kind, "exists": True}) as create:
@@ -168,13 +175,13 @@ class PostgresTarget:
     @contextmanager
     def open(self) -> Iterator[PostgresSession]:
         """Open it for writing."""
-        with opened(self.server, WRITING, read_only=False, failure=TargetError) as database:
+        with opened(self.server, WRITING, TargetError) as database:
             yield PostgresSession(database)
 
     @contextmanager
     def open_read_only(self) -> Iterator[PostgresSession]:
         """Open it for looking only."""
-        with opened(self.server, LOOKING, read_only=True, failure=TargetError) as database:
+        with opened(self.server, LOOKING, TargetError) as database:
             yield PostgresSession(database)
 
     def staging_table(self, name: str, rows: Table) -> PostgresStagingTable:

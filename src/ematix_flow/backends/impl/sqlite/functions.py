@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from hashlib import md5
 
 from ematix_flow.backends.impl.sqlite.types import canonical_text
+from ematix_flow.spec.cursor import WHOLE_DIGITS, WHOLE_SHIFT
 from ematix_flow.sqltext.in_database.order import SQLITE_ORDER
 from ematix_flow.sqltext.in_database.sqlite_value import SQLITE_LENGTH, SQLITE_STORED
 from ematix_flow.sqltext.program.grammar import SQLITE_ADD, SQLITE_DIGEST
 
-_SHIFT = 10**19
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f"
 
 
@@ -42,7 +42,7 @@ def _order_text(value: int | str | None) -> str | None:
     """Return a whole number or a text as text that sorts like it."""
     match value:
         case int():
-            return f"{value + _SHIFT:020}"
+            return f"{value + WHOLE_SHIFT:0{WHOLE_DIGITS}}"
         case str():
             return value.encode().hex()
         case _:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ematix_flow.backends.batch import BATCH_ROWS
 from ematix_flow.backends.database_reader import DatabaseReader
-from ematix_flow.backends.impl.sqlite.database import read_only
+from ematix_flow.backends.impl.sqlite.catalog import columns_of, find_table
+from ematix_flow.backends.impl.sqlite.database import opened
 from ematix_flow.backends.impl.sqlite.types import ReadAs, read_as, to_arrow
 from ematix_flow.backends.in_memory import is_in_memory
-from ematix_flow.backends.tables import missing_table
+from ematix_flow.backends.purpose import DESCRIBING, LOOKING, READING
 from ematix_flow.errors import SourceError
 from ematix_flow.ports import ActualColumn, ArrivingColumn, SourceFacts
 from ematix_flow.sqltext.identifiers import quoted
@@ -21,9 +23,6 @@ from ematix_flow.sqltext.sqlite_types import meaning_in_sqlite, told_by_text
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, RecordBatchReader
-
-# Enough rows to fill a Parquet row group well, few enough to keep this process small.
-_BATCH_ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +33,12 @@ class SqliteReader(DatabaseReader):
 
     def inspect(self, relation: str | None) -> SourceFacts:
         """Look at the file, and at the columns of a table or view in it."""
-        with read_only(self.path, SourceError) as database:
+        columns = None
+        with opened(self.path, LOOKING, SourceError) as database:
             # The first page tells whether it is a database at all.
             database.execute("PRAGMA schema_version")
-            columns = None if relation is None else _table_columns(database, relation, self.path)
+            if relation is not None:
+                columns = columns_of(database, find_table(database, relation, self.path).name)
         size = None if is_in_memory(self.path) else self.path.stat().st_size
         shown = "in memory" if size is None else f"{size:,} bytes"
         return SourceFacts(
@@ -46,7 +47,7 @@ class SqliteReader(DatabaseReader):
 
     def describe(self, query: str) -> tuple[ActualColumn, ...]:
         """Have SQLite analyse *query*. An expression has no type: SQLite gives it by value."""
-        with read_only(self.path, SourceError) as database:
+        with opened(self.path, DESCRIBING, SourceError) as database:
             return tuple(
                 ActualColumn(name=name, type=declared, nullable=True)
                 for _, name, declared, *_ in _described(database, query)
@@ -54,7 +55,7 @@ class SqliteReader(DatabaseReader):
 
     def arriving(self, query: str) -> tuple[ArrivingColumn, ...]:
         """Have SQLite analyse *query*; of most expressions, only the values tell a type."""
-        with read_only(self.path, SourceError) as database:
+        with opened(self.path, DESCRIBING, SourceError) as database:
             return tuple(
                 ArrivingColumn(name=name, type=meaning_in_sqlite(told) if _tells(told) else None)
                 for name, told in _told(database, query)
@@ -66,7 +67,7 @@ class SqliteReader(DatabaseReader):
         import pyarrow as pa
 
         del scratch
-        with read_only(self.path, SourceError) as database:
+        with opened(self.path, READING, SourceError) as database:
             # One snapshot for the types and the rows: a writer in between changes neither.
             database.execute("BEGIN")
             names, kinds = _columns(database, query)
@@ -77,32 +78,10 @@ class SqliteReader(DatabaseReader):
             yield pa.RecordBatchReader.from_batches(schema, rows)
 
 
-def _table_columns(
-    database: sqlite3.Connection, relation: str, path: Path
-) -> tuple[ActualColumn, ...]:
-    # The name that is quoted in a query may itself have a dot in it.
-    for name in (relation, relation.removeprefix("main.")):
-        rows = database.execute(
-            'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)
-        ).fetchall()
-        if rows:
-            return tuple(
-                ActualColumn(
-                    name=column, type=kind, nullable=not (not_null or key), primary_key=bool(key)
-                )
-                for column, kind, not_null, key in rows
-            )
-    known = database.execute(
-        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
-        "AND name NOT LIKE 'sqlite|_%' ESCAPE '|' ORDER BY name"
-    )
-    raise missing_table(relation, path.name, [name for (name,) in known])
-
-
 def _fetched(
     cursor: sqlite3.Cursor, names: Sequence[str], kinds: Sequence[ReadAs]
 ) -> Iterator[RecordBatch]:
-    while rows := cursor.fetchmany(_BATCH_ROWS):
+    while rows := cursor.fetchmany(BATCH_ROWS):
         yield to_arrow(rows, names, kinds)
 
 

@@ -14,6 +14,7 @@ from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 from ematix_flow.errors import ContractError, SourceError
+from ematix_flow.spec.named_row import first_columns, named_row, naming_columns
 from ematix_flow.spec.table import Column, Table
 from ematix_flow.spec.types import (
     BigInt,
@@ -122,7 +123,7 @@ def _fits(value: Any, kind: ReadAs) -> bool:
 def _misfit(
     name: str, value: Any, kind: ReadAs, names: Sequence[str], row: tuple[Any, ...]
 ) -> SourceError:
-    shown = ", ".join(f"{n}={v!r}" for n, v in list(zip(names, row, strict=True))[:4])
+    shown = named_row(zip(first_columns(names), row, strict=False))
     return SourceError(
         f"column {name!r} holds {value!r}, which is not {kind.arrow}, its declared type "
         f"(row {shown})",
@@ -197,7 +198,8 @@ def to_sqlite(batch: pa.RecordBatch, table: Table) -> list[tuple[Any, ...]]:
 
     Decimals, dates and times become canonical text: SQLite has no exact form of its own.
     """
-    stored = (_stored(batch, column, table.key_columns) for column in table.columns)
+    keys = naming_columns(table)
+    stored = (_stored(batch, column, keys) for column in table.columns)
     return list(zip(*stored, strict=True))
 
 
@@ -214,8 +216,8 @@ def _stored(batch: pa.RecordBatch, declared: Column, keys: Sequence[str]) -> lis
     if pa.types.is_floating(kind):
         nan = pc.fill_null(pc.is_nan(column), False)
         if pc.any(nan).as_py():
-            row = batch.filter(nan).slice(0, 1).to_pylist()[0]
-            named = ", ".join(f"{key}={row[key]!r}" for key in keys) or str(row)
+            [row] = batch.filter(nan).slice(0, 1).to_pylist()
+            named = named_row((key, row[key]) for key in keys)
             raise ContractError(
                 f"{name} is NaN, which SQLite would silently store as NULL (row {named})",
                 hint=f"replace it in the query: nanvl({name}, ...)",

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
-from ematix_flow.backends.impl.sqlite.database import is_there, read_only, read_write
+from ematix_flow.backends.impl.sqlite.catalog import columns_of
+from ematix_flow.backends.impl.sqlite.database import is_there, opened
 from ematix_flow.backends.impl.sqlite.types import to_sqlite
+from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.backends.staged import staged_batches
-from ematix_flow.errors import TargetError
-from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.errors import NotSupported, TargetError
+from ematix_flow.ports import (
+    ActualColumn,
+    StagedBatches,
+    StagedFiles,
+    StagedQuery,
+    StagedRows,
+    StagedTable,
+)
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import quoted
 
@@ -25,16 +35,7 @@ class SqliteSession:
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
-        rows = self.database.execute(
-            'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table.name,)
-        ).fetchall()
-        found = tuple(
-            ActualColumn(
-                name=name, type=kind, nullable=not (not_null or key), primary_key=bool(key)
-            )
-            for name, kind, not_null, key in rows
-        )
-        return found or None
+        return columns_of(self.database, table)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""
@@ -55,19 +56,27 @@ class SqliteSession:
         staging = f"temp.{quoted(relation, 'sqlite')}"
         # Columns without a type: a value stays what it is.
         self.database.execute(f"CREATE TABLE {staging} ({listed})")
-        if staged.query is not None:
-            self.database.execute(f"INSERT INTO {staging} {staged.query.sql}")
-            return
-        marks = ", ".join("?" for _ in names)
-        insert = f"INSERT INTO {staging} VALUES ({marks})"  # noqa: S608  # quoted
-        with self.transaction(begin="BEGIN"):
-            for batch in staged_batches(staged, names):
-                self.database.executemany(insert, to_sqlite(batch, table))
+        match staged:
+            case StagedQuery():
+                self.database.execute(f"INSERT INTO {staging} {staged.sql}")
+            case StagedFiles() | StagedBatches():
+                marks = ", ".join("?" for _ in names)
+                insert = f"INSERT INTO {staging} VALUES ({marks})"  # noqa: S608  # quoted
+                with self._block("BEGIN"):
+                    for batch in staged_batches(staged, names):
+                        self.database.executemany(insert, to_sqlite(batch, table))
+            case StagedTable():
+                raise NotSupported("SQLite has one writer, so tasks cannot fill a table of it")
+            case _:
+                assert_never(staged)
 
-    @contextmanager
-    def transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Commit at the end of the block; roll back when it raises."""
         # IMMEDIATE takes the write lock at once: no other writer can slip in after the fence.
+        return self._block("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def _block(self, begin: str) -> Iterator[None]:
         self.database.execute(begin)
         try:
             yield
@@ -98,11 +107,11 @@ class SqliteTarget:
     @contextmanager
     def open(self) -> Iterator[SqliteSession]:
         """Open it for writing."""
-        with read_write(self.path) as database:
+        with opened(self.path, WRITING, TargetError) as database:
             yield SqliteSession(database)
 
     @contextmanager
     def open_read_only(self) -> Iterator[SqliteSession]:
         """Open it for looking only."""
-        with read_only(self.path, TargetError) as database:
+        with opened(self.path, LOOKING, TargetError) as database:
             yield SqliteSession(database)

@@ -20,9 +20,17 @@ from ematix_flow.spec.types import (
     TimestampTZ,
 )
 from ematix_flow.sqltext.dialect_names import is_mysql
-from ematix_flow.sqltext.type_texts import AnyNumeric, CoarseTime
+from ematix_flow.sqltext.type_texts import (
+    AnyNumeric,
+    CoarseTime,
+    numeric_in_sqlite,
+    read_type,
+    same_text,
+)
 
 _WHOLE = (SmallInt, Integer, BigInt)
+# What SQLite holds as text that may look like a number.
+_KEPT_AS_TEXT = (Text, String, Numeric, JSON)
 
 
 class TypeChange(StrEnum):
@@ -34,8 +42,14 @@ class TypeChange(StrEnum):
     RETYPE = "retype"
 
 
-def type_change(old: DataType, new: DataType, dialect: str) -> TypeChange:
-    """Return what turning *old* into *new* does."""
+def type_change(there: str, wanted: str, dialect: str) -> TypeChange:
+    """Return what turning *there* into *wanted* does, both as *dialect* spells them."""
+    old, new = read_type(there, dialect), read_type(wanted, dialect)
+    if old is None or new is None:
+        return TypeChange.NONE if same_text(there, wanted) else TypeChange.RETYPE
+    # Such as STRING or DECIMAL(9,2): the names fit, what becomes of the values does not.
+    if dialect == "sqlite" and isinstance(new, _KEPT_AS_TEXT) and numeric_in_sqlite(there):
+        return TypeChange.RETYPE
     if old == new or _is_reported_for(old, new, dialect):
         return TypeChange.NONE
     if _holds_all_of(new, old):

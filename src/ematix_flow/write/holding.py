@@ -11,7 +11,7 @@ from typing import Self
 
 from ematix_flow.errors import FlowError
 from ematix_flow.ports import Target
-from ematix_flow.sqltext.bookkeeping import bookkeeping
+from ematix_flow.sqltext.bookkeeping import FENCE, bookkeeping
 from ematix_flow.write.fence import (
     Claim,
     fence_lost,
@@ -77,6 +77,13 @@ class Holding:
         """Return the token that a commit into *connection* has to show."""
         return self._tokens[self.target(connection)]
 
+    def is_leased(self, connection: str) -> bool:
+        """Tell whether another may have committed before the token was taken.
+
+        A file is locked before anything looks at it; a server is looked at by others meanwhile.
+        """
+        return self.target(connection) in self._leased
+
     def require(self) -> None:
         """Refuse to go on when somebody else has taken over."""
         if self._heartbeat is not None:
@@ -116,3 +123,12 @@ class Holding:
         except FlowError as error:
             seconds = self.claim.ttl.total_seconds()
             self.notice(f"the lease could not be released ({error.what}): it ends in {seconds:g} s")
+
+
+def has_leases(target: Target) -> bool:
+    """Tell whether a server has leases to take: whether there has ever been a run."""
+    if not bookkeeping(target.dialect).has_clock:
+        return False
+    with target.open_read_only() as session:
+        columns = session.columns(FENCE.name) or ()
+    return {each.name for each in columns} >= {*FENCE.column_names}
