@@ -6,8 +6,13 @@ fail: `xfail_strict` turns a mark red on the day its gap is closed.
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.forkserver
+import os
 from collections.abc import Callable, Iterator
+from multiprocessing.context import BaseContext
 from pathlib import Path
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
@@ -28,6 +33,16 @@ SOURCES = ("csv", "parquet", "sqlite", "duckdb", _POSTGRES, _MYSQL)
 TARGETS = ("sqlite", "duckdb", _POSTGRES, _MYSQL, "csv", "parquet")
 DATABASES = ("sqlite", "duckdb", _POSTGRES, _MYSQL)
 _MARKS = ("notimpl", "notyet", "never")
+# What a process that is to be killed would otherwise spend its life on.
+_IMPORTED = (
+    *(f"tests.backends.{name}" for name in ("test_mode_crashes", "test_killed_runs")),
+    *(
+        f"ematix_flow.backends.impl.{kind}.{role}"
+        for kind in ("sqlite", "duckdb", "postgres", "mysql")
+        for role in ("read", "write")
+    ),
+    *("adbc_driver_postgresql.dbapi", "asyncpg", "duckdb", "pandas", "pyarrow.parquet", "pymysql"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +102,17 @@ def bench(any_config: dict[str, str], tmp_path: Path) -> Callable[..., Bench]:
 def places(project: ProjectFolder, request: pytest.FixtureRequest) -> Iterator[Places]:
     """Where the project keeps its data; a server is only started when it is asked for."""
     yield from places_of(project, request.getfixturevalue)
+
+
+@pytest.fixture(scope="session")
+def forks() -> BaseContext:
+    """Processes to be killed: forked from a server that has everything imported, so quickly."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*_IMPORTED])
+    # They see what the server saw when it started, whichever test that was for.
+    with patch.dict(os.environ, EMATIX_FLOW_ALLOW_INLINE_SECRETS="1"):
+        multiprocessing.forkserver.ensure_running()
+    return context
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -13,18 +14,18 @@ import pyarrow.parquet as pq
 from ematix_flow._base.location import Location
 from ematix_flow.plan.layout import layout_of
 from ematix_flow.plan.steps import Commit
-from ematix_flow.ports import StagedRows, Target
+from ematix_flow.ports import LedgerEntry, StagedFiles, Target
 from ematix_flow.spec.arrow_type import arrow_type
 from ematix_flow.spec.layout import Layout
 from ematix_flow.spec.pipeline import TargetSpec, WriteOptions
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, String, Text
-from ematix_flow.sqltext.bookkeeping import bookkeeping
+from ematix_flow.sqltext.bookkeeping import LEDGER, bookkeeping
 from ematix_flow.sqltext.ddl import create_table
 from ematix_flow.sqltext.program import write_program
 from ematix_flow.sqltext.program.companion import companion_of
 from ematix_flow.sqltext.program.grammar import Grammar
-from ematix_flow.write.commit import Attempt, Committed, commit
+from ematix_flow.write.commit import Attempt, commit
 from ematix_flow.write.fence import take_fence
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -84,7 +85,7 @@ class Bench:
             for statement in bookkeeping(dialect).create:
                 session.execute(statement)
 
-    def load(self, rows: list[dict], **attempt) -> Committed:
+    def load(self, rows: list[dict], **attempt) -> LedgerEntry:
         """Stage and commit *rows* as a run of its own."""
         number = next(self._runs)
         run_id = attempt.pop("run_id", f"r{number}")
@@ -99,7 +100,8 @@ class Bench:
             quarantine=self.folder / "quarantine" / f"{run_id}.parquet",
             **attempt,
         )
-        return commit(self.step, self.target, staged, told)
+        with self.target.open() as session:
+            return commit(self.step, session, self.target.dialect, staged, told)
 
     def take_token(self) -> int:
         """Take the fence, as a run does before it starts."""
@@ -111,17 +113,30 @@ class Bench:
         program = write_program(self.layout, self.table.name, self.target.dialect, pipeline="p")
         return Commit(connection="out", target=self.table.name, layout=self.layout, program=program)
 
-    def staged(self, rows: list[dict], number: int = 0) -> StagedRows:
+    def staged(self, rows: list[dict], number: int = 0) -> StagedFiles:
         columns = self.layout.staging.columns
         schema = pa.schema([(each.name, arrow_type(each.type)) for each in columns])
         file = self.folder / f"part-{number}.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
-        return StagedRows(files=(file,), rows=len(rows))
+        return StagedFiles(files=(file,), rows=len(rows))
 
     def rows(self, *names: str, where: str = "") -> list[tuple]:
         """What the target holds, in order of these columns."""
+        return self._held(self.table.name, names, where)
+
+    def remembered(self) -> list[tuple]:
+        """What is kept beside the target; nothing where it remembers enough by itself."""
+        companion = companion_of(self.layout, self.table.name)
+        return [] if companion is None else self._held(companion.name, companion.column_names)
+
+    def ledger(self) -> list[tuple]:
+        """What the target itself says about each run, but for when it came."""
+        names = [name for name in LEDGER.column_names if name not in ("target", "committed_at")]
+        return self._held(LEDGER.name, names, f"WHERE target = '{self.table.name}'")
+
+    def _held(self, table: TableName, names: Iterable[str], where: str = "") -> list[tuple]:
         grammar = Grammar(self.target.dialect)
-        source = f"FROM {grammar.table(self.table.name)} {where}"
+        source = f"FROM {grammar.table(table)} {where}"
         with self.target.open() as session:
             found = session.fetch(f"SELECT {grammar.names(names)} {source}")
         return sorted(found, key=repr)

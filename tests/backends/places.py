@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tests.projects import ProjectFolder
 from tests.services import namespace
-from tests.services.mariadb import connect as mysql_client
+from tests.services.mysql_family import connect as mysql_client
 from tests.services.namespace import Database
 from tests.services.postgres import client
 from tests.services.service import Running
@@ -17,6 +17,15 @@ from tests.services.service import Running
 PASSWORD = "PLACES_{}_PASSWORD"  # the variable, not its value
 # The one MySQL-family server that gets every test is MariaDB.
 SERVERS = {"postgres": "postgres", "mysql": "mariadb"}
+_ALL_TABLES = (
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = {here} ORDER BY 1"
+)
+_TABLES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1",
+    "duckdb": _ALL_TABLES.format(here="'main'"),
+    "postgres": _ALL_TABLES.format(here="current_schema()"),
+    "mysql": _ALL_TABLES.format(here="database()"),
+}
 
 
 @dataclass
@@ -76,6 +85,43 @@ class Places:
                 return list(cursor.fetchall())
         with client().connect(found.dsn, options="-c TimeZone=UTC") as connection:
             return connection.execute(query).fetchall()
+
+    def execute(self, name: str, kind: str, *statements: str) -> None:
+        """Change a database by hand, as its owner would, with a driver that is not ours."""
+        match kind:
+            case "sqlite":
+                self.project.sqlite(f"{name}.db", *statements)
+            case "duckdb":
+                import duckdb
+
+                with duckdb.connect(str(self.project.path / f"{name}.db")) as database:
+                    database.execute("SET TimeZone = 'UTC'")
+                    for statement in statements:
+                        database.execute(statement)
+            case "mysql":
+                found = self.database(name, kind)
+                with mysql_client(found.server, database=found.name, autocommit=True) as connection:
+                    for statement in statements:
+                        connection.cursor().execute(statement)
+            case _:
+                with client().connect(self.database(name, kind).dsn, autocommit=True) as database:
+                    for statement in statements:
+                        database.execute(statement)
+
+    def everything(self, name: str, kind: str) -> dict[str, list[tuple[object, ...]]]:
+        """Every table of a database with its rows, ours included; nothing where it is no file."""
+        return {
+            table: sorted(self.rows(name, f"SELECT * FROM {table}"), key=repr)
+            for table in self.tables(name, kind)
+        }
+
+    def tables(self, name: str, kind: str) -> list[str]:
+        """Every table of a database, ours included; none where it is no file."""
+        if kind not in SERVERS and not (self.project.path / f"{name}.db").exists():
+            return []
+        if kind in SERVERS:
+            self.database(name, kind)
+        return [str(table) for (table,) in self.rows(name, _TABLES[kind])]
 
 
 def places_of(project: ProjectFolder, server: Callable[[str], Running]) -> Iterator[Places]:

@@ -20,12 +20,13 @@ from ematix_flow._base.location import Location
 from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import Connection
 from ematix_flow.errors import ContractError, DriftError, FenceLost, TargetError
-from ematix_flow.plan.drift import check_drift
+from ematix_flow.plan.diff import compare
+from ematix_flow.plan.drift import DriftDecision, resolve_drift
 from ematix_flow.plan.steps import Commit
-from ematix_flow.ports import StagedRows
+from ematix_flow.ports import StagedFiles
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 from ematix_flow.spec.layout import Layout
-from ematix_flow.spec.modes import Mode
+from ematix_flow.spec.modes import Mode, OnDrift
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import (
     DATA_TYPES,
@@ -81,7 +82,7 @@ def staged(tmp_path, rows, name="part-0.parquet"):
         [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
     )
     pq.write_table(table, tmp_path / name)
-    return StagedRows(files=(tmp_path / name,), rows=len(rows))
+    return StagedFiles(files=(tmp_path / name,), rows=len(rows))
 
 
 def good(*ids):
@@ -108,7 +109,8 @@ def step(target, mode=Mode.APPEND):
 def load(target, rows, *, run_id="r1", mode=Mode.APPEND, token=None):
     token = prepared(target) if token is None else token
     attempt = Attempt(pipeline="p", run_id=run_id, token=token, now=NOW, read=rows.rows)
-    return commit(step(target, mode), target, rows, attempt)
+    with target.open() as session:
+        return commit(step(target, mode), session, target.dialect, rows, attempt)
 
 
 def ids(target):
@@ -119,9 +121,9 @@ def ids(target):
 @pytest.mark.proves("append-once")
 def test_append_adds_and_a_replay_adds_nothing(target, tmp_path):
     rows = staged(tmp_path, good(1, 2))
-    assert load(target, rows).rows.inserted == 2
-    again = load(target, rows)
-    assert (again.rows.inserted, again.replayed) == (2, True)
+    done = load(target, rows)
+    assert done.rows.inserted == 2
+    assert load(target, rows) == done
     assert ids(target) == [1, 2]
     assert load(target, staged(tmp_path, good(3)), run_id="r2").rows.inserted == 1
     assert ids(target) == [1, 2, 3]
@@ -199,10 +201,15 @@ def test_a_table_that_we_created_is_no_drift(target):
         session.execute(create_table(declared, declared.name, target.dialect))
         found = session.columns(declared.name)
     assert found is not None
-    check_drift(declared, declared.name, found, target.dialect)
+
+    def resolved(wanted):
+        diff = compare(wanted, found, target.dialect)
+        return resolve_drift(diff, OnDrift.ERROR, wanted.location, wanted.name)
+
+    assert resolved(declared) == DriftDecision()
     unkeyed = tuple(replace(column, primary_key=False) for column in columns)
-    with pytest.raises(DriftError, match="primary key is \\(id\\), declared is none"):
-        check_drift(replace(declared, columns=unkeyed), declared.name, found, target.dialect)
+    with pytest.raises(DriftError, match="primary key is \\(id\\), but none is declared"):
+        resolved(replace(declared, columns=unkeyed))
 
 
 @contextmanager
@@ -272,7 +279,7 @@ from tests.backends.test_commit import *
 
 point, folder = sys.argv[1:]
 target = target_of(json.loads(os.environ["CONFIG"]), Path(folder))
-rows = StagedRows(files=(Path(folder) / "part-0.parquet",), rows=2)
+rows = StagedFiles(files=(Path(folder) / "part-0.parquet",), rows=2)
 
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -303,8 +310,7 @@ def test_kill_at_every_point_of_the_commit_then_again_gives_one_run(tmp_path, co
     assert died.returncode == -9, died.stderr
     target = target_of(config, tmp_path)
     assert ids(target) == ([1, 2] if point == "after" else [])
-    done = load(target, StagedRows(files=(tmp_path / "part-0.parquet",), rows=2))
-    assert done.replayed == (point == "after")
+    load(target, StagedFiles(files=(tmp_path / "part-0.parquet",), rows=2))
     assert ids(target) == [1, 2]
 
 

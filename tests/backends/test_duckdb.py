@@ -15,10 +15,11 @@ import pytest
 from ematix_flow._base.location import Location
 from ematix_flow.backends.impl.duckdb.read import DuckdbReader
 from ematix_flow.backends.impl.duckdb.write import DuckdbTarget
-from ematix_flow.errors import QueryError, SourceError, SourceMissing, TargetBusy, TargetError
-from ematix_flow.ports import StagedRows
+from ematix_flow.errors import DatabaseBusy, QueryError, SourceError, SourceMissing, TargetError
+from ematix_flow.ports import StagedFiles
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt
+from tests.backends.forbidden import forbidden
 from tests.backends.spool import SpoolReader
 
 
@@ -163,16 +164,11 @@ def test_a_file_we_may_not_read_is_an_error_of_its_role(tmp_path, monkeypatch):
         pass
 
 
-def test_a_folder_we_may_not_enter_is_an_error_of_its_role(tmp_path, monkeypatch):
+def test_a_folder_we_may_not_enter_is_an_error_of_its_role(tmp_path):
     path = database(tmp_path)
-
-    def refuse(self: Path, **_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "stat", refuse)
-    with pytest.raises(SourceError, match="cannot be read: Permission denied"):
+    with forbidden(), pytest.raises(SourceError, match="cannot be read: Permission denied"):
         DuckdbReader(path).inspect(None)
-    with pytest.raises(TargetError, match="cannot be read: Permission denied"):
+    with forbidden(), pytest.raises(TargetError, match="cannot be read: Permission denied"):
         DuckdbTarget(path).exists()
 
 
@@ -211,7 +207,7 @@ def test_an_empty_file_that_another_process_is_creating_is_left_alone(tmp_path, 
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(TargetBusy), DuckdbTarget(path).open():
+        with pytest.raises(DatabaseBusy), DuckdbTarget(path).open():
             pass
         assert path.stat().st_size == 0
         assert holder.stdin is not None
@@ -239,7 +235,10 @@ def test_a_database_that_another_holds_is_busy_but_can_be_planned(tmp_path, monk
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(TargetBusy, match="held by another process"), DuckdbTarget(path).open():
+        with (
+            pytest.raises(DatabaseBusy, match="held by another process"),
+            DuckdbTarget(path).open(),
+        ):
             pass
         assert DuckdbReader(path).inspect(None).size_bytes
         holder.communicate(b"\n")
@@ -267,10 +266,10 @@ TABLE = Table(
 )
 
 
-def staged(folder: Path, *ids: int) -> StagedRows:
+def staged(folder: Path, *ids: int) -> StagedFiles:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"id": pa.array(ids, pa.int64())}), folder / "rows.parquet")
-    return StagedRows(files=(folder / "rows.parquet",), rows=len(ids))
+    return StagedFiles(files=(folder / "rows.parquet",), rows=len(ids))
 
 
 def test_staging_hides_a_table_of_its_name_and_is_gone_afterwards(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from ematix_flow.api import Flow
 from tests.backends.conftest import DATABASES
 from tests.backends.places import Places
-from tests.services.mariadb import connect as mysql_client
+from tests.services.mysql_family import connect as mysql_client
 from tests.services.postgres import client
 
 PROJECT = """

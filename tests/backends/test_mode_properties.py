@@ -31,13 +31,25 @@ TABLE = Table(
 VALUES = ("x", "n")
 
 
+def colliding(number):
+    """A key of its own, which is another's when its columns are put together: k1 23 and k12 3."""
+    digits, cut = str(1000 + number // 3), 1 + number % 3
+    return f"k{digits[:cut]}", int(digits[cut:])
+
+
+def test_keys_could_be_mixed_up():
+    keys = {colliding(number) for number in range(KEYS)}
+    assert len(keys) == KEYS
+    assert len({f"{a}{b}" for a, b in keys}) < KEYS / 2
+
+
 def some_events(rng, *, deletes=True, numbered=False):
     """A log for each key: few moments and few values, so that all meet; some events twice.
 
     :param numbered: Whether a number orders the events of one moment.
     """
     for number in range(KEYS):
-        key = (f"k{number // 3}", number % 3)
+        key = colliding(number)
         for _ in range(rng.randint(1, EVENTS)):
             event = {
                 **dict(zip(("a", "b"), key, strict=True)),
@@ -92,7 +104,9 @@ def loaded(table, events, rng, **options):
         table.load(batch, now=NOW + (20 + number) * DAY, **options)
 
 
-@pytest.mark.proves("any-order", "equal-sequences", "duplicates-last", "update-columns")
+@pytest.mark.proves(
+    "any-order", "equal-sequences", "duplicates-last", "update-columns", "keys-by-column"
+)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("option", ["plain", "ignore_null", "update"])
 def test_the_latest_row_does_not_depend_on_the_order(bench, option, seed):
@@ -128,6 +142,7 @@ def rows_of(table):
     "scd2-null-is-change",
     "compare-columns",
     "ttl",
+    "keys-by-column",
 )
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("option", ["plain", "compare", "ttl", "numbered"])

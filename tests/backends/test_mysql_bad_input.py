@@ -8,7 +8,7 @@ import pytest
 
 from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import Connection
-from ematix_flow.errors import ContractError, TargetBusy, TargetError, TargetUnreachable
+from ematix_flow.errors import ContractError, DatabaseBusy, TargetError, TargetUnreachable
 from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.pipeline import WriteOptions
 from tests.backends.mode_bench import TABLE, Bench, row
@@ -54,7 +54,7 @@ def test_a_deadlock_can_be_tried_again(target):
                 session.execute(f"UPDATE t SET b = {first} WHERE a = {first}")
                 both_hold.wait()
                 session.execute(f"UPDATE t SET b = {first} WHERE a = {second}")
-        except TargetBusy as error:
+        except DatabaseBusy as error:
             told.append(error)
 
     threads = [threading.Thread(target=cross, args=pair) for pair in ((1, 2), (2, 1))]

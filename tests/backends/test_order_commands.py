@@ -50,6 +50,26 @@ def test_a_backfill_that_fails_says_why_and_goes_on_the_next_time(flow):
     assert told["chunks"][1]["rows"]["inserted"] == 3
 
 
+@pytest.mark.proves("backfill")
+def test_a_backfill_goes_on_after_a_failure_where_asked(flow):
+    assert flow("run", "load_orders", rows=numbered(*range(1, 20)))[0] == 0
+    order = ("backfill", "load_orders", "--from", "1", "--to", "10", "--chunk", "3")
+    code, out, err = flow(*order, rows=failing_at(5))
+    assert (code, out) == (1, "load_orders: failed, 3 chunks: 1 loaded, 1 failed, 1 waiting\n")
+
+    code, out, err = flow(*order, "--new", "--keep-going", rows=failing_at(5))
+    assert (code, out) == (1, "load_orders: failed, 3 chunks: 2 loaded, 1 failed\n")
+    told = [line for line in err.splitlines() if line.startswith("chunk ")]
+    assert [line.partition("): ")[2].partition(",")[0] for line in told] == [
+        "loaded",
+        "failed: the source is broken there",
+        "loaded",
+    ]
+    code, out, _ = flow(*order, "--keep-going", rows=numbered(*range(1, 20)))
+    assert code == 0
+    assert out.startswith("load_orders: succeeded, 3 chunks: 2 skipped, 1 loaded")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

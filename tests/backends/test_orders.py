@@ -303,6 +303,28 @@ def test_a_dry_run_counts_and_leaves_everything_as_it_was(shop, between_kind):
     assert flow(shop).plan("load_orders").window.ends == ("> integer 2", None)
 
 
+@pytest.mark.proves("failed-keeps-watermark", "watermark-in-commit", "nothing-half-written")
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [(failing_at(4), "the source is broken there"), (numbered(3, 3, 4), "already")],
+    ids=["source", "commit"],
+)
+def test_a_run_that_failed_leaves_the_watermark_and_the_next_reads_its_window(shop, rows, told):
+    with loading_without_spark(numbered(1, 2)):
+        flow(shop).run("load_orders")
+    with loading_without_spark(rows), pytest.raises(FlowError, match=told):
+        flow(shop).run("load_orders")
+    failed = flow(shop).runs()[0]
+    assert (failed.status, failed.window) == (RunStatus.FAILED, ("> integer 2", None))
+    assert numbers(shop) == [1, 2]
+    assert flow(shop).plan("load_orders").window.ends == failed.window
+    with loading_without_spark(numbered(*range(1, 10))):
+        again = flow(shop).run("load_orders")
+    assert (again.window, again.rows.inserted) == (failed.window, 7)
+    assert numbers(shop) == list(range(1, 10))
+    assert flow(shop).plan("load_orders").window.ends == ("> integer 9", None)
+
+
 TWO = """
 @ematix.connection
 class landing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -10,9 +11,10 @@ import pytest
 
 from ematix_flow.api import Flow
 from ematix_flow.errors import NotSupported
+from tests.backends.conftest import DATABASES
 from tests.backends.places import Places
 from tests.projects import ProjectFolder
-from tests.services.mariadb import connect as mysql_client
+from tests.services.mysql_family import connect as mysql_client
 from tests.services.namespace import Database
 from tests.services.postgres import client
 
@@ -287,3 +289,75 @@ def csv_sees(row: tuple[object, ...]) -> tuple[object, ...]:
         else value
         for value in row
     )
+
+
+NESTED = """
+@ematix.table
+class Nested:
+    id: Annotated[BigInt, pk()]
+    words: Array[Text] | None
+    box: Struct[("w", Numeric[5, 2]), ("on", Date)] | None
+
+@ematix.pipeline(target=Nested, mode="merge", source_connection="src", target_connection="out")
+def load():
+    return "SELECT id, words, box FROM nested"
+"""
+BOX = {"w": Decimal("1.50"), "on": date(2026, 3, 1)}
+
+
+@pytest.mark.proves("types-survive")
+@pytest.mark.parametrize("kind", DATABASES)
+def test_arrays_and_structs_survive_or_become_json_as_the_plan_says(places, kind):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    box = pa.struct([("w", pa.decimal128(5, 2)), ("on", pa.date32())])
+    ids, words = pa.array([1, 2], pa.int64()), pa.array([["a", None], None], pa.list_(pa.string()))
+    (places.project.path / "data").mkdir()
+    pq.write_table(
+        pa.table({"id": ids, "words": words, "box": pa.array([BOX, None], box)}),
+        places.project.path / "data" / "nested.parquet",
+    )
+    places.project.declare(places.declare("src", "parquet") + places.declare("out", kind) + NESTED)
+    flow = places.project.flow(environ=places.environ())
+    noted = [remark for remark in flow.plan("load").remarks if remark.endswith("as JSON")]
+    # PostgreSQL has arrays of plain types.
+    as_json = {"duckdb": 0, "postgres": 1}.get(kind, 2)
+    assert len(noted) == as_json
+    assert flow.run("load").rows.inserted == 2
+    rows = places.rows("out", "SELECT id, words, box FROM nested ORDER BY id")
+    assert [tuple(map(plain_json, row)) for row in rows] == [
+        (1, ["a", None], BOX if kind == "duckdb" else {"w": "1.50", "on": "2026-03-01"}),
+        (2, None, None),
+    ]
+
+
+def plain_json(value: object) -> object:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+KEYED = """
+@ematix.table
+class Keyed:
+    id: Annotated[{kind}, pk()]
+
+@ematix.pipeline(target=Keyed, mode="append", source_connection="src", target_connection="out")
+def load():
+    return "SELECT id FROM given"
+"""
+
+
+@pytest.mark.proves("types-survive")
+@pytest.mark.parametrize("nested", ["Array[Text]", 'Struct[("a", Text)]'])
+@pytest.mark.parametrize("kind", ["duckdb", pytest.param("mysql", marks=pytest.mark.services)])
+def test_an_array_or_struct_that_cannot_be_held_is_refused_by_the_plan(places, kind, nested):
+    places.execute("src", "sqlite", "CREATE TABLE given (id TEXT)")
+    connections = places.declare("src", "sqlite") + places.declare("out", kind)
+    places.project.declare(connections + KEYED.format(kind=nested))
+    flow = places.project.flow(environ=places.environ())
+    for refuses in (flow.plan, flow.run):
+        with pytest.raises(NotSupported, match=r"keyed: column id: .* cannot be a key in") as told:
+            refuses("load")
+        assert "pipelines.py:" in str(told.value)
+        assert "Hint: choose columns of plain types as the key" in str(told.value)
+    assert places.everything("out", kind) == {}

@@ -20,18 +20,19 @@ from ematix_flow.backends.impl.postgres.parameters import numbered
 from ematix_flow.backends.impl.postgres.read import PostgresReader
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.write import PostgresTarget
+from ematix_flow.backends.purpose import DESCRIBING
 from ematix_flow.connections.model import PostgresConnection
 from ematix_flow.errors import (
     ContractError,
+    DatabaseBusy,
     FenceLost,
     NotSupported,
     QueryError,
     SourceError,
     SourceMissing,
-    TargetBusy,
     TargetError,
 )
-from ematix_flow.ports import ActualColumn, StagedRows
+from ematix_flow.ports import ActualColumn, StagedFiles
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import (
     JSON,
@@ -408,11 +409,11 @@ KEYED = Table(
 )
 
 
-def staged(folder: Path, *tables: pa.Table) -> StagedRows:
+def staged(folder: Path, *tables: pa.Table) -> StagedFiles:
     files = tuple(folder / f"part-{number}.parquet" for number in range(len(tables)))
     for file, table in zip(files, tables, strict=True):
         pq.write_table(table, file)
-    return StagedRows(files=files, rows=sum(table.num_rows for table in tables))
+    return StagedFiles(files=files, rows=sum(table.num_rows for table in tables))
 
 
 def test_missing_tables_and_schemas_are_none_and_the_planners_eyes_cannot_write(server):
@@ -639,10 +640,11 @@ def test_a_commit_that_waited_for_another_run_sees_that_it_lost(server):
 @pytest.mark.proves("bad-database", "retryable")
 def test_a_table_that_another_holds_is_busy(server, monkeypatch):
     run(server, "CREATE TABLE t (id int)")
-    monkeypatch.setattr("ematix_flow.backends.impl.postgres.read.LOOKING", {"lock_timeout": "50ms"})
+    impatient = replace(DESCRIBING, lock_seconds=0.05)
+    monkeypatch.setattr("ematix_flow.backends.impl.postgres.read.DESCRIBING", impatient)
     with client().connect(server.dsn) as holder:
         holder.execute("LOCK TABLE t")
-        with pytest.raises(TargetBusy, match="lock timeout") as caught:
+        with pytest.raises(DatabaseBusy, match="lock timeout") as caught:
             PostgresReader(server).describe("SELECT * FROM t")
     assert caught.value.retryable
 

@@ -24,17 +24,18 @@ from ematix_flow.backends.impl.postgres.write import PostgresTarget
 from ematix_flow.connections.model import PostgresConnection
 from ematix_flow.errors import (
     ContractError,
+    DatabaseBusy,
     FlowError,
-    TargetBusy,
     TargetError,
     TargetUnreachable,
 )
-from ematix_flow.ports import StagedRows, StagedTable
+from ematix_flow.ports import StagedTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.task_failure import TaskFailure, read_task_failure
 from ematix_flow.spec.types import BigInt, Text
 from ematix_flow.write.staging_task import StagingTask
+from tests.services.absence import absent
 from tests.services.home import Home
 from tests.services.polling import until
 from tests.services.postgres import Postgres, client
@@ -90,7 +91,7 @@ def batch(*rows: tuple[int | None, str | None]) -> pa.RecordBatch:
 
 
 @contextmanager
-def staged(server: Server, *batches: pa.RecordBatch) -> Iterator[StagedRows]:
+def staged(server: Server, *batches: pa.RecordBatch) -> Iterator[StagedTable]:
     """Rows that a task has staged; what it raises is read as the driver reads it."""
     table = PostgresTarget(server).staging_table("_flow_staging_x_1", TABLE)
     table.create("_flow_staging_x_")
@@ -100,7 +101,7 @@ def staged(server: Server, *batches: pa.RecordBatch) -> Iterator[StagedRows]:
         table.drop()
 
 
-def stage(table, batches: Iterator[pa.RecordBatch]) -> StagedRows:
+def stage(table, batches: Iterator[pa.RecordBatch]) -> StagedTable:
     task = StagingTask(load=table.loader(), set_aside=frozenset(), keys=("id",), folder="")
     try:
         [[row]] = [each.to_pylist() for each in task(batches)]
@@ -108,7 +109,7 @@ def stage(table, batches: Iterator[pa.RecordBatch]) -> StagedRows:
         error = read_task_failure(f"Job aborted ...\n{failure}\n\tat org.apache.spark")
         assert error is not None
         raise error from failure
-    return StagedRows(rows=row["rows"], table=StagedTable(name=table.name, tasks=(row["task"],)))
+    return StagedTable(name=table.name, tasks=(row["task"],), rows=row["rows"])
 
 
 def load(server: Server, *batches: pa.RecordBatch) -> None:
@@ -213,7 +214,7 @@ def test_a_deadlock(server):
                 waits.join(timeout=30)
                 other.rollback()
 
-    with refused(server, TargetBusy, "deadlock detected", "Hint: run again", retryable=True):
+    with refused(server, DatabaseBusy, "deadlock detected", "Hint: run again", retryable=True):
         commit()
 
 
@@ -325,7 +326,7 @@ def tiny_disk(megabytes: int) -> Iterator[Path]:
         mounted = None
     if mounted is None or mounted.returncode:
         folder.rmdir()
-        pytest.skip("no file system can be mounted here: " + (mounted.stderr if mounted else ""))
+        absent("no file system can be mounted here: " + (mounted.stderr if mounted else ""))
     try:
         account = Postgres(Home.from_environment()).account()
         if account is not None:

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,6 +27,7 @@ import json, os, sys, time
 from multiprocessing import get_context
 from pathlib import Path
 from ematix_flow.api import Flow
+from ematix_flow.api.engines import Engines
 from ematix_flow.errors import FlowError
 
 folders, starts, done = sys.argv[1:-2], int(sys.argv[-2]), Path(sys.argv[-1])
@@ -42,7 +44,7 @@ def engine(self, plan):
         raise FlowError("no engine here")
     return opener
 
-Flow._engine_opener = engine
+Engines.opener = engine
 flows = [Flow.open(folder) for folder in folders]
 
 def start(number, barrier):
@@ -133,6 +135,7 @@ PAUSED = """
 import json, os, sys, time
 from pathlib import Path
 from ematix_flow.api import Flow
+from ematix_flow.api.engines import Engines
 from ematix_flow.errors import FlowError
 from ematix_flow.observe.events import StepStarted
 from tests.backends.without_spark import loading_without_spark
@@ -153,33 +156,67 @@ with loading_without_spark():
 """
 
 
-@pytest.mark.proves("lost-lease")
-@pytest.mark.services
-def test_a_runner_paused_past_its_lease_cannot_commit(places, make_project, tmp_path):
-    paused, other = declare(places, make_project, "postgres", ', lease_ttl="1s"')
-    seen = environ(places)
+@contextmanager
+def paused_before_its_commit(project, marks, seen):
+    """A runner that stands still, its heartbeat too; afterwards it has gone on, and ended."""
     process = subprocess.Popen(
-        [sys.executable, "-c", PAUSED, str(paused.path), str(tmp_path)],
+        [sys.executable, "-c", PAUSED, str(project.path), str(marks)],
         env=seen,
         stderr=subprocess.PIPE,
         text=True,
     )
     with process:
-        assert until(lambda: _is_committing(process, tmp_path), seconds=60)
-        process.send_signal(signal.SIGSTOP)
-        with loading_without_spark():
-            flow = other.flow(environ=seen)
-            # Its heartbeat stands still too; after a second the lease is over.
-            assert until(lambda: _taken_over(flow), seconds=30)
-        (tmp_path / "go").touch()
-        process.send_signal(signal.SIGCONT)
-        _, errors = process.communicate(timeout=60)
-    told = (tmp_path / "told").read_text()
-    assert told.startswith("FenceLost: another run of 'load_orders' took over"), errors
+        try:
+            assert until(lambda: _is_committing(process, marks), seconds=60)
+            process.send_signal(signal.SIGSTOP)
+            yield
+            (marks / "go").touch()
+            process.send_signal(signal.SIGCONT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (marks / "told").exists(), errors
+
+
+def assert_lost(project, marks, places, seen):
+    """Another has committed, and the runner that was paused could not."""
+    told = (marks / "told").read_text()
+    assert told.startswith("FenceLost: another run of 'load_orders' took over")
     rows = places.rows("out", "SELECT order_id, customer FROM orders ORDER BY 1")
     assert rows == [(1, "ada"), (2, "grace")]
-    [lost] = paused.flow(environ=seen).runs()
+    [lost] = project.flow(environ=seen).runs()
     assert (lost.status, lost.error["type"]) == ("failed", "FenceLost")
+
+
+@pytest.mark.proves("lost-lease")
+@pytest.mark.services
+@pytest.mark.parametrize("kind", ["postgres", "mysql"])
+def test_a_runner_paused_past_its_lease_cannot_commit(places, make_project, tmp_path, kind):
+    paused, other = declare(places, make_project, kind, ', lease_ttl="1s"')
+    seen = environ(places)
+    with paused_before_its_commit(paused, tmp_path, seen), loading_without_spark():
+        flow = other.flow(environ=seen)
+        # After a second without a heartbeat the lease is over.
+        assert until(lambda: _taken_over(flow), seconds=30)
+    assert_lost(paused, tmp_path, places, seen)
+
+
+@pytest.mark.proves("lost-lease", "one-lease")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_paused_runner_keeps_its_file_and_without_the_lock_cannot_commit(
+    places, make_project, tmp_path, kind
+):
+    """The lock is the process's own, whatever the time; but a file can be removed by anybody."""
+    paused, other = declare(places, make_project, kind)
+    seen = environ(places)
+    with paused_before_its_commit(paused, tmp_path, seen), loading_without_spark():
+        flow = other.flow(environ=seen)
+        with pytest.raises(PipelineBusy, match="'load_orders' is already running"):
+            flow.run("load_orders")
+        [lock] = places.project.path.glob("out.db.*lock")
+        lock.unlink()
+        assert flow.run("load_orders").rows.inserted == 2
+    assert_lost(paused, tmp_path, places, seen)
 
 
 def _is_committing(process, marks):

@@ -13,12 +13,13 @@ import pytest
 from ematix_flow._base.location import Location
 from ematix_flow.backends.impl.sqlite.read import SqliteReader
 from ematix_flow.backends.impl.sqlite.write import SqliteTarget
-from ematix_flow.errors import QueryError, SourceError, SourceMissing, TargetBusy, TargetError
-from ematix_flow.ports import StagedRows
+from ematix_flow.errors import DatabaseBusy, QueryError, SourceError, SourceMissing, TargetError
+from ematix_flow.ports import StagedFiles
 from ematix_flow.spec.modes import HandleDeletes, Mode
 from ematix_flow.spec.pipeline import WriteOptions
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Numeric
+from tests.backends.forbidden import forbidden
 from tests.backends.mode_bench import DAY, TABLE, Bench
 from tests.backends.spool import SpoolReader
 
@@ -166,22 +167,12 @@ def test_a_file_we_may_not_read_is_an_error_of_its_role(tmp_path, monkeypatch):
         pass
 
 
-def test_a_folder_we_may_not_enter_is_an_error_of_its_role(tmp_path, monkeypatch):
+def test_a_folder_we_may_not_enter_is_an_error_of_its_role(tmp_path):
     path = database(tmp_path)
-    forbid(monkeypatch)
-    with pytest.raises(SourceError, match="cannot be read: Permission denied"):
+    with forbidden(), pytest.raises(SourceError, match="cannot be read: Permission denied"):
         SqliteReader(path).inspect(None)
-    with pytest.raises(TargetError, match="cannot be read: Permission denied"):
+    with forbidden(), pytest.raises(TargetError, match="cannot be read: Permission denied"):
         SqliteTarget(path).exists()
-
-
-def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no file be looked at; the tests may run as root, whom no mode stops."""
-
-    def refuse(self: Path, **_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "stat", refuse)
 
 
 def test_an_empty_file_is_an_empty_database(tmp_path):
@@ -205,11 +196,11 @@ MONEY = Table(
 )
 
 
-def staged(tmp_path: Path, *values: str) -> StagedRows:
+def staged(tmp_path: Path, *values: str) -> StagedFiles:
     file = tmp_path / "rows.parquet"
     money = pa.array([Decimal(value) for value in values], pa.decimal128(20, 10))
     pq.write_table(pa.table({"id": pa.array(range(len(values))), "money": money}), file)
-    return StagedRows(files=(file,), rows=len(values))
+    return StagedFiles(files=(file,), rows=len(values))
 
 
 def test_decimals_are_plain_text_of_their_scale(tmp_path):
@@ -271,7 +262,7 @@ def test_a_database_that_another_writes_is_busy(tmp_path, monkeypatch):
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with (
-            pytest.raises(TargetBusy, match="held by another"),
+            pytest.raises(DatabaseBusy, match="held by another"),
             SqliteTarget(path).open() as session,
             session.transaction(),
         ):

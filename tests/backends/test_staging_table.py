@@ -12,15 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from ematix_flow._base.location import Location
+from ematix_flow.backends.impl.duckdb.write import DuckdbTarget
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.impl.postgres.staging_table import (
     PostgresLoader,
     PostgresStagingTable,
 )
 from ematix_flow.backends.impl.postgres.write import PostgresTarget
+from ematix_flow.backends.impl.sqlite.write import SqliteTarget
 from ematix_flow.connections.model import PostgresConnection
 from ematix_flow.errors import ContractError, EngineError, StagingLost, TargetError
-from ematix_flow.ports import StagedRows, StagedTable, StagesInTable
+from ematix_flow.ports import StagedTable, StagesInTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
 from ematix_flow.spec.normalize import parse_date
 from ematix_flow.spec.table import Column, Table, TableName
@@ -115,7 +117,7 @@ def told_by(load: PostgresLoader, folder: Path, *batches: pa.RecordBatch):
     return type("Row", (), row)
 
 
-def shown(server: Server, staged: StagedRows) -> list[tuple[object, ...]]:
+def shown(server: Server, staged: StagedTable) -> list[tuple[object, ...]]:
     with PostgresTarget(server).open() as session:
         session.show_staging(staged, TABLE, "_flow_staging")
         return session.fetch(
@@ -131,7 +133,7 @@ def test_rows_of_tasks_arrive_in_the_targets_types(server, tmp_path):
         tmp_path,
     )
     assert staged.rows == 4
-    assert len(set(staged.table.tasks)) == 2
+    assert len(set(staged.tasks)) == 2
     assert shown(server, staged) == [(n, "a@b.de", UID, date(1, 1, 1)) for n in (1, 2, 3, 4)]
     with PostgresTarget(server).open() as session:
         session.show_staging(staged, TABLE, "_flow_staging")
@@ -307,7 +309,7 @@ def test_staging_that_cannot_be_created_is_an_error_of_the_target(server):
         sql(server, "DROP ROLE staging_reader")
 
 
-def test_a_target_says_by_its_kind_whether_it_takes_tables(server):
+def test_a_target_says_by_its_kind_whether_it_takes_tables(server, tmp_path):
     assert isinstance(PostgresTarget(server), StagesInTable)
-    assert StagedRows(rows=0).table is None
-    assert StagedTable(name="s", tasks=()).aside == ()
+    assert not isinstance(SqliteTarget(tmp_path / "none.db"), StagesInTable)
+    assert not isinstance(DuckdbTarget(tmp_path / "none.db"), StagesInTable)

@@ -14,8 +14,8 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ematix_flow.api import Flow
-from ematix_flow.ports import StagedRows
+from ematix_flow.api.engines import Engines
+from ematix_flow.ports import StagedFiles
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN
 from ematix_flow.spec.layout import CURSOR
 
@@ -40,7 +40,7 @@ def loading_without_spark(rows: Rows | Callable[[Any], Rows] = ORDERS) -> Iterat
     def rows_of(*_: object, **__: object) -> object:
         return "a frame"
 
-    def stage(frame: object, folder: Any, contract: Any, **_: object) -> StagedRows:
+    def stage(frame: object, folder: Any, contract: Any, **_: object) -> StagedFiles:
         del frame
         chosen = rows(window[0]) if callable(rows) else rows
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,11 +53,11 @@ def loading_without_spark(rows: Rows | Callable[[Any], Rows] = ORDERS) -> Iterat
             for name in names
         ]
         pq.write_table(pa.table(columns, names=names), file)
-        return StagedRows(files=(file,), rows=len(chosen))
+        return StagedFiles(files=(file,), rows=len(chosen))
 
     with ExitStack() as patched:
         opener = lambda *_: lambda: nullcontext(_ENGINE)  # noqa: E731
-        patched.enter_context(patch.object(Flow, "_engine_opener", opener))
+        patched.enter_context(patch.object(Engines, "opener", opener))
         for name, stand_in in (
             ("frame_steps.read", rows_of),
             ("frame_steps.run_query", rows_of),
@@ -66,7 +66,7 @@ def loading_without_spark(rows: Rows | Callable[[Any], Rows] = ORDERS) -> Iterat
             ("frame_steps.restrict", restrict),
             ("loading.stage", stage),
         ):
-            patched.enter_context(patch(f"ematix_flow.engine.{name}", stand_in))
+            patched.enter_context(patch(f"ematix_flow.engine.batch.{name}", stand_in))
         yield
 
 

@@ -74,14 +74,14 @@ def test_list_plan_explain_and_an_empty_project(project):
     project.with_orders()
     assert "load_orders" in project.cli("list").stdout
     [listed] = project.json("list")["pipelines"]
-    assert listed["target"] == "orders"
+    assert [each["table"] for each in listed["targets"]] == ["orders"]
     assert re.match(r"pipelines\.py:\d+$", listed["location"])
     first, second = project.cli("plan").stdout, project.cli("plan").stdout
     assert first == second
     assert "append into orders" in first
     explained = project.json("explain", "load_orders")
     assert explained["plan"]["steps"][-1]["sql"][0].startswith('INSERT INTO "orders"')
-    assert {"key", "value", "why"} == set(explained["settings"][0])
+    assert {"key", "value", "why"} == set(explained["plan"]["settings"][0])
 
 
 def test_the_folder_of_our_own_source_is_a_project_like_any_other(tmp_path):

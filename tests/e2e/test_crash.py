@@ -120,7 +120,7 @@ def test_interrupted_after_the_commit_it_is_recorded_as_landed(project):
 def test_when_the_target_cannot_be_asked_the_run_stays_open_and_is_adopted(project, monkeypatch):
     project.with_orders()
     flow = project.flow(observer=Interrupt(KeyboardInterrupt()))
-    monkeypatch.setattr("ematix_flow.engine.runs.landing.entry_of_run", unreachable)
+    monkeypatch.setattr("ematix_flow.write.landed.entry_of_run", unreachable)
     with pytest.raises(KeyboardInterrupt):
         flow.run("load_orders")
     monkeypatch.undo()

@@ -45,7 +45,9 @@ SUMS = [
 ]
 
 
-@pytest.mark.proves("exact-counts", "scd2-change", "late-spliced", "apply-as-deletes")
+@pytest.mark.proves(
+    "exact-counts", "scd2-change", "late-spliced", "apply-as-deletes", "hard-deletes"
+)
 def test_the_demo_answers_programs_with_what_the_warehouse_holds(tmp_path):
     told = ProjectFolder(tmp_path).json("demo", "shop")
     assert [counts(runs) for runs in told["loads"]] == [FIRST, SECOND]
@@ -63,6 +65,9 @@ def test_the_demo_answers_programs_with_what_the_warehouse_holds(tmp_path):
         "ORDER BY customer_id, valid_from",
     )
     assert held == [(*row[:4], row[3] is None) for row in HISTORY]
+    # Grace has left the shop, Edsger has come, and the others are all there.
+    known = shop.rows("results/warehouse.duckdb", "SELECT customer_id FROM customers ORDER BY 1")
+    assert known == [(number,) for number in range(1, 32) if number != 3]
     # The sums of the warehouse are those of the shop itself.
     [(sold,)] = shop.rows("data/shop.db", "SELECT round(sum(quantity * unit_price), 2) FROM orders")
     [(summed,)] = shop.rows("results/warehouse.duckdb", "SELECT sum(revenue) FROM daily_revenue")

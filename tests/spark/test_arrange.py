@@ -83,7 +83,7 @@ def test_what_only_orders_or_deletes_does_not_reach_the_target(spark):
         "SELECT * FROM VALUES (1L, 'Bonn', NULL, 7, 'u'), (2L, NULL, NULL, 8, 'd'), "
         "(3L, 'Ulm', NULL, 9, NULL) AS t(id, city, at, lsn, op)"
     )
-    layout = layout_of(order=("lsn",), flagged=True)
+    layout = layout_of(order=("lsn",), has_deletion_flag=True)
     rows, contract = arranged(frame, layout, deletes="op = 'd'")
     assert set(rows[0]) == {
         *("id", "city", "at", "_flow_deleted", "_flow_seq", RULE_COLUMN, VALUE_COLUMN)
@@ -108,7 +108,9 @@ def test_a_deletion_still_needs_its_key_and_its_place(spark):
         "SELECT * FROM VALUES (NULL, NULL, NULL, 7, 'd'), (2L, NULL, NULL, NULL, 'd'), "
         "(3L, NULL, NULL, 1, 'u') AS t(id, city, at, lsn, op)"
     )
-    rows, contract = arranged(frame, layout_of(order=("lsn",), flagged=True), deletes="op = 'd'")
+    rows, contract = arranged(
+        frame, layout_of(order=("lsn",), has_deletion_flag=True), deletes="op = 'd'"
+    )
     assert [problem(row, contract) for row in rows] == [
         "id is NULL, but declared NOT NULL",
         "lsn is NULL, so the row has no place in the order",
@@ -159,7 +161,7 @@ def test_the_cursor_is_the_querys_own_value_and_never_null(spark):
     frame = spark.sql(
         "SELECT * FROM VALUES (1L, 'Bonn', NULL, 5), (2L, 'Ulm', NULL, NULL) AS t(id, city, at, n)"
     )
-    rows, contract = arranged(frame, layout_of(cursor=True), cursor="n")
+    rows, contract = arranged(frame, layout_of(has_cursor=True), cursor="n")
     assert Cursor.read(rows[0]["_flow_cursor"]) == Cursor(CursorKind.INTEGER, "5")
     assert problem(rows[1], contract) == "n is NULL, so no incremental load would ever read the row"
 
@@ -223,7 +225,7 @@ def test_the_text_of_a_value_sorts_like_it_and_comes_back(spark, sql_type):
         frame = spark.createDataFrame(
             [(number, value) for number, value in enumerate(values)], f"id BIGINT, v {sql_type}"
         )
-        layout = layout_of(GIVEN[0], cursor=True, order=("v",))
+        layout = layout_of(GIVEN[0], has_cursor=True, order=("v",))
         rows, _ = arranged(frame, layout, cursor="v")
         texts = {row["id"]: (row["_flow_seq"], row["_flow_cursor"]) for row in rows}
         ranked = sorted((_rank(value), texts[number]) for number, value in enumerate(values))
@@ -273,7 +275,7 @@ def _same(text, value):
 
 def test_a_deletion_is_staged_without_what_the_target_cannot_store(spark):
     columns = (GIVEN[0], Column(name="note", type=Text()), Column(name="v", type=Double()))
-    layout = layout_of(*columns, flagged=True)
+    layout = layout_of(*columns, has_deletion_flag=True)
     contract = Contract.of(table_of(*columns), "postgres", layout)
     frame = spark.createDataFrame(
         [(1, "a\0", 1.0, "d"), (2, "a\0", 1.0, "u")], "id BIGINT, note STRING, v DOUBLE, op STRING"

@@ -198,15 +198,25 @@ def test_sync_loads_from_a_query_a_frame_and_a_whole_table(spark):
 
 
 @pytest.mark.proves("frames")
-@pytest.mark.parametrize("library", ["pandas", "spark"])
-@pytest.mark.parametrize("mode", ["merge", "scd1", "scd2"])
+@pytest.mark.parametrize(
+    ("mode", "library"),
+    [
+        *((mode, each) for mode in ("merge", "scd2") for each in ("pandas", "polars", "pyarrow")),
+        *((mode, "spark") for mode in ("merge", "scd1", "scd2")),
+    ],
+)
 def test_modes_with_a_key_insert_change_and_leave_alone(spark, mode, library):
     connection = house("memory")
     kept, told = "a", {"mode": mode, "keys": ["id"], "spark": spark}
 
     def frame(*rows):
         made = pd.DataFrame(rows, columns=["id", "name"])
-        return made if library == "pandas" else spark.createDataFrame(made)
+        return {
+            "pandas": lambda: made,
+            "polars": lambda: pl.from_pandas(made),
+            "pyarrow": lambda: pa.Table.from_pandas(made, preserve_index=False),
+            "spark": lambda: spark.createDataFrame(made),
+        }[library]()
 
     connection.write_df(frame((1, kept), (2, "b")), "t", **told)
     second = connection.write_df(frame((1, kept), (2, "B"), (3, "c")), "t", **told)
@@ -216,3 +226,39 @@ def test_modes_with_a_key_insert_change_and_leave_alone(spark, mode, library):
     assert [tuple(row.values()) for row in found.to_pylist()] == [(1, kept), (2, "B"), (3, "c")]
     history = connection.read_df("SELECT count(*) AS n FROM t", as_="pyarrow")["n"].to_pylist()
     assert history == [4 if mode == "scd2" else 3]
+
+
+@pytest.fixture
+def server(request, monkeypatch):
+    """A connection to an empty database of a server."""
+    monkeypatch.setenv("EMATIX_FLOW_ALLOW_INLINE_SECRETS", "1")
+    found = request.getfixturevalue(f"{request.param[0]}_database")
+    return connect(f"house_{uuid4().hex}", kind=request.param[1], url=found.dsn)
+
+
+@pytest.mark.proves("frames", "types-survive")
+@pytest.mark.services
+@pytest.mark.parametrize(
+    ("server", "library"),
+    [(("postgres", "postgres"), "polars"), (("mariadb", "mysql"), "pandas")],
+    indirect=["server"],
+)
+def test_a_frame_goes_into_a_server_and_comes_back(spark, server, library):
+    stored = ROWS.to_pylist()
+    if server.kind == "mysql":  # its times are in UTC, which it does not say
+        stored = [{**row, "at": row["at"] and row["at"].replace(tzinfo=None)} for row in stored]
+    for frame in (FRAMES[library](spark), FRAMES["spark"](spark)):
+        done = server.write_df(frame, "t", mode="truncate", spark=spark)
+        assert done.rows.inserted == 2
+        assert ordered(server).to_pylist() == stored
+    changed = pa.table({"id": [1, 3], "name": ["ADA", "cy"]})
+    told = {"mode": "scd2", "keys": ["id"], "spark": spark}
+    server.write_df(ROWS.select(["id", "name"]), "h", **told)
+    second = server.write_df(changed, "h", **told)
+    assert (second.rows.inserted, second.rows.closed) == (2, 1)
+    current = server.read_df("SELECT id, name FROM h WHERE is_current ORDER BY id", as_="pyarrow")
+    assert [tuple(row.values()) for row in current.to_pylist()] == [
+        (1, "ADA"),
+        (2, None),
+        (3, "cy"),
+    ]

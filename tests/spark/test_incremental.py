@@ -3,6 +3,7 @@
 import csv
 from datetime import datetime, timedelta
 
+import duckdb
 import pytest
 
 from ematix_flow.errors import ContractError, FlowError
@@ -36,6 +37,11 @@ def loaded(project, spark):
 
 def ids(project):
     return [row[0] for row in project.rows("out.db", "SELECT id FROM events ORDER BY id")]
+
+
+def reached(project):
+    """From where the next load reads on; None where that is the beginning."""
+    return project.flow().plan("load").window.ends[0]
 
 
 @pytest.mark.proves("strictly-after")
@@ -132,6 +138,7 @@ def test_lookback_finds_rows_that_came_late_and_adds_none_twice(project, spark):
     assert project.flow().plan("load").window.start == "> timestamp 2026-03-01 10:40:00.000000"
 
 
+@pytest.mark.proves("failed-keeps-watermark", "nothing-half-written")
 def test_a_row_without_a_cursor_stops_the_load(project, spark):
     project.declare(FROM_SQLITE.format(kind="duckdb", column="seen", more=""))
     project.sqlite(
@@ -144,8 +151,31 @@ def test_a_row_without_a_cursor_stops_the_load(project, spark):
     assert "row id=2: seen is NULL, so no incremental load would ever read the row" in str(
         refused.value
     )
+    assert (ids(project), reached(project)) == ([], None)
+    project.sqlite("app.db", "UPDATE events SET seen = 2 WHERE id = 2")
+    assert loaded(project, spark).inserted == 2
+    assert reached(project) == "> integer 2"
 
 
+@pytest.mark.proves("failed-keeps-watermark", "nothing-half-written")
+def test_a_load_that_fails_leaves_the_watermark_and_the_next_reads_its_rows(project, spark):
+    project.declare(FROM_SQLITE.format(kind="duckdb", column="seen", more=""))
+    project.sqlite(
+        "app.db",
+        "CREATE TABLE events (id INTEGER, what TEXT, seen INTEGER)",
+        "INSERT INTO events VALUES (1, 'x', 1)",
+    )
+    assert loaded(project, spark).inserted == 1
+    project.sqlite("app.db", "INSERT INTO events VALUES (2, NULL, 5), (3, 'x', 7)")
+    with pytest.raises(FlowError, match="row id=2: what is NULL"):
+        loaded(project, spark)
+    assert (ids(project), reached(project)) == ([1], "> integer 1")
+    project.sqlite("app.db", "UPDATE events SET what = 'y' WHERE id = 2")
+    assert loaded(project, spark).inserted == 2
+    assert (ids(project), reached(project)) == ([1, 2, 3], "> integer 7")
+
+
+@pytest.mark.proves("backfill")
 def test_a_part_of_the_past_is_from_its_first_value_to_before_its_last(project, spark):
     project.declare(FROM_SQLITE.format(kind="duckdb", column="seen", more=""))
     project.sqlite(
@@ -154,10 +184,15 @@ def test_a_part_of_the_past_is_from_its_first_value_to_before_its_last(project, 
         *(f"INSERT INTO events VALUES ({day}, 'x', '2026-03-0{day}')" for day in range(1, 6)),
     )
     flow = project.flow(session=spark)
-    with flow._planner() as planner:
-        plan = planner.plan(flow.project.pipeline("load"), ("2026-03-02", "2026-03-04"))
-    assert str(plan.window) == "seen >= date 2026-03-02 and seen < date 2026-03-04"
-    assert plan.steps[-1].layout.known_rows
+    flow.run("load")
+    with duckdb.connect(str(project.path / "out.db")) as database:
+        database.execute("DELETE FROM events WHERE id BETWEEN 2 AND 4")
+    # Again: what is there by now is not added twice, though the mode is append.
+    for inserted in (2, 0):
+        [chunk] = flow.backfill("load", "2026-03-02", "2026-03-04").chunks
+        assert chunk.window == (">= date 2026-03-02", "< date 2026-03-04")
+        assert (chunk.rows.read, chunk.rows.inserted) == (2, inserted)
+    assert ids(project) == [1, 2, 3, 5]
 
 
 def test_each_of_several_targets_takes_what_it_lacks(project, spark):

@@ -90,7 +90,7 @@ def test_tasks_read_and_write_each_row_once_and_exactly(spark, server, tmp_path)
         assert not (tmp_path / "source.parquet").exists()
         staged = stage(judge(frame, contract), tmp_path, contract, counted=True, table=table)
         require_clean(staged, contract)
-        assert (staged.rows, len(staged.table.tasks)) == (20000, 2)
+        assert (staged.rows, len(staged.tasks)) == (20000, 2)
         with target.open() as session:
             session.show_staging(staged, TABLE, "_flow_staging")
             differs = "SELECT * FROM {} EXCEPT ALL SELECT * FROM {}"

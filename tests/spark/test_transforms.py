@@ -156,7 +156,7 @@ def test_each_of_several_targets_has_its_own_names_and_mode(people, project):
 def test_a_column_that_the_target_lacks_is_let_go(people, project):
     project.sqlite("out.db", "CREATE TABLE people (id INTEGER PRIMARY KEY NOT NULL)")
     into = "target=People, target_connection='lite', "
-    plan_note = "only the value is lost of a value in name, which the table lacks"
+    plan_note = "people.name: its value is discarded (the table lacks name)"
     people(f"{into} {UNIQUE}, on_drift='discard_value'")
     assert stored(project, "out.db", "id") == [(1,), (2,), (3,), (4,)]
     assert plan_note in str(project.flow().plan("load").remarks)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from ematix_flow import errors
@@ -34,6 +36,13 @@ def test_every_error_is_documented_in_the_tree(error):
     assert error.__name__ in errors.__doc__
     assert error.__doc__
     assert error.exit_code in (1, 2, 3, 4)
+
+
+@pytest.mark.proves("retryable")
+def test_the_tree_says_of_every_error_whether_trying_again_helps():
+    drawn = re.findall(r"^[│├└─ ]*(\w+) {2,}.*?(\(retryable\))?$", errors.__doc__, re.MULTILINE)
+    found = {error.__name__: error.retryable for error in all_errors()}
+    assert {name: bool(note) for name, note in drawn} == found
 
 
 def test_an_error_without_a_place_gets_one_and_keeps_its_own():

@@ -96,6 +96,24 @@ def test_a_decorated_table_and_function_keep_their_types(check):
     assert "[[src: object], str]" in function
 
 
+ANSWERS = {
+    "plan()": "plan.plan.Plan",
+    "explain()": "api.explanation.Explanation",
+    "preview(5)": "engine.runs.preview.Preview",
+    "sync()": "record.run.RunResult",
+    "dry_run()": "record.run.RunResult",
+    'backfill("2026-01-01", "2026-02-01")': "engine.runs.backfill.BackfillResult",
+}
+
+
+@pytest.mark.proves("user-typing")
+def test_what_a_pipeline_answers_is_known_to_the_editor(check):
+    uses = "\n".join(f"reveal_type(load.{call})" for call in ANSWERS)
+    told = check(f"{TYPES}{PIPELINE}\n{uses}\n", kind="note: Revealed")
+    for line, kind in zip(told, ANSWERS.values(), strict=True):
+        assert line.endswith(f'"ematix_flow.{kind}"')
+
+
 @pytest.mark.proves("user-typing")
 @pytest.mark.parametrize(
     ("right", "wrong", "expected"),

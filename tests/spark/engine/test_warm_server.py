@@ -220,12 +220,12 @@ except FlowError as error:
 def test_a_server_that_refuses_a_run_does_not_fail_it(server):
     code = """
 import dataclasses
-from ematix_flow.engine.spark import session
-real = session.use
+from ematix_flow.engine import opening
+real = opening.use
 def use(*arguments):
     lease, notes = real(*arguments)
     return dataclasses.replace(lease, url=lease.address + "/;token=canary-wrong-token"), notes
-session.use = use
+opening.use = use
 with engine() as opened:
     seen["report"] = opened.report.to_json()
     seen["count"] = opened.session.range(3).count()
@@ -266,18 +266,30 @@ def test_a_borrowed_connect_session_leaves_no_clone_behind(server):
     code = f"""
 from ematix_flow.engine.spark.session import connect_session
 theirs = connect_session("sc://localhost:{server.state.port}/;token=" + os.environ["TOKEN"], {{}})
+theirs.conf.set("spark.sql.shuffle.partitions", "9")
+before = dict(theirs.conf.getAll)
 os.environ["SPARK_LOCAL_REMOTE"] = "1"  # a clone that was stopped would take it for its own
 settings = {{"spark.sql.shuffle.partitions": "3", "spark.sql.warehouse.dir": "/none"}}
 with borrow(theirs, settings) as lent:
     seen["conf"] = lent.session.conf.get("spark.sql.shuffle.partitions")
     seen["count"] = lent.session.range(4).count()
+    lent.session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    seen["during"] = dict(theirs.conf.getAll) == before
 seen["closed"] = lent.session.client.is_closed
+seen["after"] = [dict(theirs.conf.getAll) == before, before["spark.sql.shuffle.partitions"]]
 seen["theirs"] = theirs.range(5).count()
 del os.environ["SPARK_LOCAL_REMOTE"]
 theirs.stop()
 """
     seen = play(code, server.state_dir, TOKEN=server.state.token).seen
-    assert seen == {"conf": "3", "count": 4, "closed": True, "theirs": 5}
+    assert seen == {
+        "conf": "3",
+        "count": 4,
+        "during": True,
+        "closed": True,
+        "after": [True, "9"],
+        "theirs": 5,
+    }
 
 
 @pytest.mark.proves("warm-server")

@@ -4,12 +4,14 @@ from uuid import UUID
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ematix_flow.backends.impl.postgres.uuids import uuid_bytes
 
 
+# The first example waits for numpy to be imported.
+@settings(deadline=None)
 @given(st.lists(st.none() | st.uuids()), st.integers(0, 3))
 def test_the_bytes_are_those_of_the_uuid(uuids: list[UUID | None], start: int) -> None:
     texts = pa.array([None if each is None else str(each) for each in uuids], pa.string())

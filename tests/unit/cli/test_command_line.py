@@ -1,14 +1,24 @@
 """What the command line writes to stderr: unexpected errors, and progress in a log."""
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress, TextColumn
 
 from ematix_flow._base.redact import register_secret
 from ematix_flow.cli.output import Output
-from ematix_flow.cli.progress import LogLines, run_observer
+from ematix_flow.cli.progress import LogLines, TerminalLine, run_observer
 from ematix_flow.cli.root import main
-from ematix_flow.observe.events import RunEnded, StepEnded, StepStarted, TasksProgressed
+from ematix_flow.observe.events import (
+    BytesCarried,
+    Noticed,
+    RunEnded,
+    StepEnded,
+    StepStarted,
+    TasksProgressed,
+)
 
 
 @pytest.fixture
@@ -156,3 +166,47 @@ def test_a_log_gets_lines(capsys):
     with run_observer(Output()) as observer:
         observer(StepEnded(pipeline="load", step="stage", seconds=1.0, rows=1234))
     assert capsys.readouterr().err == "load: stage took 1.00 s, 1,234 rows\n"
+
+
+class Terminal:
+    """A moving line on a terminal of our own, and what it shows."""
+
+    def __init__(self):
+        console = Console(file=StringIO(), width=200)
+        self.progress = Progress(TextColumn("{task.fields[note]}"), console=console)
+        self.observe = TerminalLine(self.progress)
+
+    @property
+    def tasks(self):
+        return [(task.description, task.fields["note"]) for task in self.progress.tasks]
+
+    @property
+    def printed(self):
+        return self.progress.console.file.getvalue()
+
+
+def test_a_terminal_shows_the_step_at_work_and_how_far_it_is():
+    terminal = Terminal()
+    for step in ("read", "stage"):
+        terminal.observe(StepStarted(pipeline="load", step=step, description="run it"))
+        assert terminal.tasks == [(f"load: {step}", "")]
+    terminal.observe(
+        TasksProgressed(pipeline="load", step="stage", done=3, total=8, stages=2, eta_seconds=1.0)
+    )
+    assert terminal.tasks == [("load: stage", "3 of 8 tasks in 2 stages")]
+    [task] = terminal.progress.tasks
+    assert (task.completed, task.total) == (3, 8)
+    terminal.observe(BytesCarried(pipeline="load", step="stage", bytes=2048))
+    assert terminal.tasks == [("load: stage", "2 KiB carried")]
+    terminal.observe(RunEnded(pipeline="load", run_id="r", status="failed", seconds=1.0))
+    assert terminal.tasks == []
+
+
+@pytest.mark.proves("no-secret")
+def test_a_terminal_shows_notes_above_the_line_and_no_secret():
+    register_secret("canary-9")
+    terminal = Terminal()
+    terminal.observe(TasksProgressed(pipeline="p", step="s", done=1, total=2, eta_seconds=None))
+    terminal.observe(Noticed(pipeline="load", text="canary-9 [is] here"))
+    assert terminal.tasks == []
+    assert "note: *** [is] here" in terminal.printed

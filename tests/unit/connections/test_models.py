@@ -366,7 +366,7 @@ def test_a_model_can_be_copied_and_sent(again):
     assert again(made) == made
 
 
-def test_the_dsn_and_jdbc_of_postgres():
+def test_the_dsn_of_postgres():
     live = PostgresConnection(
         name="w",
         host="db",
@@ -383,17 +383,6 @@ def test_the_dsn_and_jdbc_of_postgres():
         "&connect_timeout=3&application_name=ematix-flow&options=-c%20work_mem%3D1GB"
         "&target_session_attrs=any"
     )
-    assert live.jdbc_url == "jdbc:postgresql://db:5432/a%2Fb"
-    assert live.jdbc_properties == {
-        "driver": "org.postgresql.Driver",
-        "user": "ä b",
-        "password": "p@:/? w",
-        "sslmode": "require",
-        "connectTimeout": "3",
-        "ApplicationName": "ematix-flow",
-        "options": "-c work_mem=1GB",
-        "target_session_attrs": "any",
-    }
     # What libpq reads from it is what was put in.
     conninfo = pytest.importorskip("psycopg.conninfo")
     assert conninfo.conninfo_to_dict(live.dsn) == {
@@ -406,23 +395,14 @@ def test_the_dsn_and_jdbc_of_postgres():
     }
 
 
-def test_a_socket_has_no_jdbc():
+def test_the_dsn_of_a_socket():
     made = PostgresConnection(name="w", host="/run/pg", database="d")
     assert made.dsn.startswith("postgresql://%2Frun%2Fpg:5432/d?")
-    with pytest.raises(DeclarationError, match="is a Unix socket"):
-        _ = made.jdbc_url
 
 
-def test_the_jdbc_of_mysql():
-    made = MySQLConnection(database="d", user="app", connect_timeout=2, properties={"a": "b"})
-    assert made.jdbc_url == "jdbc:mysql://localhost:3306/d"
-    assert made.jdbc_properties == {
-        "driver": "com.mysql.cj.jdbc.Driver",
-        "user": "app",
-        "sslMode": "PREFERRED",
-        "connectTimeout": "2000",
-        "a": "b",
-    }
+def test_mysql_refuses_what_its_driver_is_not_given():
+    with pytest.raises(DeclarationError, match="'useSSL'"):
+        MySQLConnection(url="mysql://db/shop?useSSL=true")
 
 
 def test_memory_is_a_kind_of_its_own():

@@ -103,7 +103,22 @@ def test_an_installed_module_may_be_named(project):
 @pytest.mark.proves("discovery")
 def test_a_module_may_be_given_as_a_file(project):
     project.declare("@ematix.table\nclass A:\n    id: BigInt", "deep/a.py")
+    before = list(sys.path)
     assert set(project.flow(modules=("deep/a.py",)).project.tables) == {"a"}
+    assert sys.path == before
+
+
+@pytest.mark.proves("discovery")
+def test_files_that_are_given_find_the_modules_beside_them(project):
+    for folder in ("one", "two"):
+        project.write(f"{folder}/names_of_{folder}.py", f"NAME = 'from_{folder}'")
+        project.declare(
+            f"from names_of_{folder} import NAME\n"
+            "@ematix.table(name=NAME)\nclass T:\n    id: BigInt",
+            f"{folder}/tables_{folder}.py",
+        )
+    modules = ("one/tables_one.py", "two/tables_two.py")
+    assert set(project.flow(modules=modules).project.tables) == {"from_one", "from_two"}
 
 
 def test_the_folder_of_our_own_package_can_be_a_project():

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from ematix_flow._base.location import Location
 from ematix_flow._base.redact import redact
 from ematix_flow.engine import choice as module
 from ematix_flow.engine.choice import choose, connect_address, parse
-from ematix_flow.errors import ConfigError, UnknownName
+from ematix_flow.errors import ConfigError, UnknownName, UsageError
+from ematix_flow.spec.pipeline import Pipeline
+
+HERE = Location("pipelines.py", 7)
 
 
 @pytest.mark.proves("engine-chosen")
@@ -27,6 +31,40 @@ def test_the_environment_wins_over_the_toml():
 def test_the_toml_wins_over_the_default():
     assert choose(None, {}, "sail").kind == "sail"
     assert choose(None, {}, None).address == "local[*]"
+
+
+def pipeline_on(engine):
+    return Pipeline(name="p", targets=(), function=print, location=HERE, engine=engine)
+
+
+@pytest.mark.proves("engine-chosen")
+def test_the_pipelines_own_engine_wins_over_the_toml_only():
+    wish = pipeline_on("sail")
+    found = choose(None, {}, "yarn", pipeline=wish)
+    assert (found.kind, found.why) == ("sail", "the pipeline's own engine")
+    assert choose(None, {"EMATIX_FLOW_ENGINE": "yarn"}, None, pipeline=wish).address == "yarn"
+    assert choose("local[3]", {}, None, pipeline=wish).address == "local[3]"
+    assert choose(None, {}, "yarn", pipeline=pipeline_on(None)).why == "set in the project's TOML"
+
+
+@pytest.mark.proves("bad-engine", "mistakes-told")
+@pytest.mark.parametrize("value", ["sial", "spark://", "sc://"])
+@pytest.mark.parametrize(
+    ("asking", "where"),
+    [
+        (lambda value: choose(value, {}, None), "asked for: "),
+        (
+            lambda value: choose(None, {"EMATIX_FLOW_ENGINE": value}, None),
+            "EMATIX_FLOW_ENGINE is set: ",
+        ),
+        (lambda value: choose(None, {}, None, pipeline=pipeline_on(value)), "pipelines.py:7: "),
+        (lambda value: choose(None, {}, value), "set in the project's TOML: "),
+    ],
+)
+def test_a_mistake_is_told_where_it_was_made(value, asking, where):
+    with pytest.raises(UsageError) as caught:
+        asking(value)
+    assert str(caught.value).startswith(where)
 
 
 @pytest.mark.proves("engine-chosen")
@@ -81,6 +119,13 @@ def test_a_connect_address_is_split_and_has_a_default_port():
 
 
 @pytest.mark.proves("no-secret")
+def test_the_token_of_a_pipelines_own_engine_is_not_in_the_reason():
+    found = choose(None, {}, None, pipeline=pipeline_on("sc://host:1/;token=canary-4710-token"))
+    assert found.target.endswith("canary-4710-token")
+    assert "canary" not in str(found.to_json())
+
+
+@pytest.mark.proves("no-secret")
 def test_a_token_is_a_secret_from_the_moment_it_is_read():
     token = "canary-4711-token"
     found = choose(f"sc://host:1/;token={token}", {}, None)
@@ -97,11 +142,6 @@ def test_a_token_does_not_show_in_the_error_for_its_address():
 
 def test_auto_is_local_unless_something_else_is_configured():
     assert choose("auto", {}, None).kind == "local"
-
-
-def test_auto_prefers_the_configured_cluster():
-    found = choose(None, {}, "auto", auto=("sail", "local"), master="spark://c:7077")
-    assert (found.kind, found.address) == ("master", "spark://c:7077")
 
 
 @pytest.mark.parametrize(("installed", "kind"), [(True, "sail"), (False, "local")])

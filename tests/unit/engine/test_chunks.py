@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ematix_flow.engine.runs.chunks import chunks, is_at_most
-from ematix_flow.spec.cursor import Cursor
+from ematix_flow.engine.runs.chunks import chunks
 
 
 def test_days_stay_days():
@@ -57,18 +56,3 @@ def test_chunks_of_days_meet_and_cover_the_range(start, days, step):
     cut = chunks(start.isoformat(), end.isoformat(), f"{step}d")
     assert (cut[0][0], cut[-1][1]) == (f">= date {start}", f"< date {end}")
     assert all(one[1][2:] == other[0][3:] for one, other in pairwise(cut))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("9", "10", True),
-        ("10", "9", False),
-        ("1.5", "1.50", True),
-        ("2026-01-01", "2026-01-01T00:00:00", True),
-        ("2026-01-01T00:00:01", "2026-01-01", False),
-        ("a", "b", True),
-    ],
-)
-def test_values_are_compared_as_what_they_are(one, other, expected):
-    assert is_at_most(Cursor.read(one), Cursor.read(other)) is expected

@@ -35,7 +35,7 @@ from tests.unit.engine.test_server_files import PRINT, state
 
 
 class Wants:
-    """As much of `Wanted` as is asked for here."""
+    """As much of `SparkNeeds` as is asked for here."""
 
     connectors = ()
     java = Java(home=Path("/none"), version=17, origin="a test")

@@ -63,9 +63,9 @@ def test_bad_data_in_an_expression_is_the_querys_fault():
 
 def test_a_missing_path_is_a_source_error():
     text = "[PATH_NOT_FOUND] Path does not exist: file:/x.parquet. SQLSTATE: 42K03"
-    error = translate(raised("AnalysisException", text), where="shop")
+    error = translate(raised("AnalysisException", text))
     assert isinstance(error, SourceError)
-    assert str(error) == "shop: Path does not exist: file:/x.parquet."
+    assert str(error) == "Path does not exist: file:/x.parquet."
 
 
 def test_a_malformed_record_names_the_file_and_the_value():

@@ -179,8 +179,8 @@ def test_sql_cannot_name_a_table_of_another_connection(shop):
         (', freshness_column="nte"', "freshness_column names 'nte', which is no column of"),
         (', freshness_sla="99999999999d"', "takes at most 999999999d"),
         (', upstream_freshness={"zz": "1h"}', "upstream_freshness of 'load': 'zz'"),
-        (', expectations=["id > 0; DROP TABLE x"]', "is more than an SQL condition"),
-        (', expectations=["id > 0 ORDER BY id"]', "is more than an SQL condition"),
+        (', expectations=["id > 0; DROP TABLE x"]', "takes an SQL condition such as"),
+        (', expectations=["id > 0 ORDER BY id"]', "takes an SQL condition such as"),
         (", retry=Retry(base_secs=True)", "base_secs takes seconds above zero, not True"),
         (", retry=Retry(retry_on=[3])", "retry_on takes names of error classes"),
         (", engine='nonsense'", "unknown engine 'nonsense'"),
@@ -262,7 +262,7 @@ def test_columns_that_only_order_or_delete_need_not_be_declared(shop):
         f"\n@{ORDERS}, mode='merge', sequence_by='TS', apply_as_deletes=\"op = 'd'\")\n"
         "def load():\n    return 'SELECT id, note, ts, op FROM orders'\n"
     )
-    assert flow.plan("load").keys.columns == ("id",)
+    assert flow.plan("load").first.keys.columns == ("id",)
 
 
 @pytest.mark.proves("column-map")
@@ -290,7 +290,7 @@ def test_what_sqlite_holds_anyway_is_no_drift(shop, project):
     project.sqlite("lite.db", "CREATE TABLE shop__totals (id INTEGER NOT NULL PRIMARY KEY)")
     text = TOTALS.replace('"house"', '"lite"')
     body = "\ndef load():\n    return 'SELECT id FROM orders'\n"
-    assert shop(f'\n@{text}, source_connection="app"){body}').plan("load").target_exists
+    assert shop(f'\n@{text}, source_connection="app"){body}').plan("load").first.exists
 
 
 @pytest.mark.proves("files-refuse-merge")

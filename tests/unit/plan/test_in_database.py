@@ -211,7 +211,7 @@ def test_a_target_that_is_only_a_name_takes_the_columns_of_the_query(project, pl
     text = (project.path / "pipelines.py").read_text().replace("target=Kept", 'target="fresh"')
     (project.path / "pipelines.py").write_text(text)
     plan = project.flow().plan("load")
-    assert (plan.path, plan.target) == ("in_database", "fresh")
+    assert (plan.path, plan.first.target) == ("in_database", "fresh")
 
 
 def test_it_is_validated_and_previewed_by_the_database(project, planned):

@@ -274,4 +274,4 @@ def test_a_table_as_declared_is_no_drift(project):
     flow = project.flow()
     ddl = flow.plan("load_orders").steps[0].ddl
     project.sqlite("out.db", *ddl)
-    assert flow.plan("load_orders").target_exists
+    assert flow.plan("load_orders").first.exists

@@ -128,15 +128,45 @@ def test_the_window_starts_at_the_ledgers_watermark(project, watermark, lookback
 
 def test_a_lookback_that_does_not_fit_the_column_is_told(project):
     landed(project, watermark="integer:10000000000000000017")
-    with pytest.raises(PlanError, match="of integer 17 it takes a whole number, not"):
+    with pytest.raises(PlanError, match="an integer column takes a whole number, not '2h'"):
         planned(project, ", incremental_column='changed_at', lookback='2h'")
 
 
 def test_a_key_that_is_not_the_primary_key_is_noted(project):
     plan = planned(project, ", mode='merge'")
-    assert plan.keys.columns == ("email",)
+    assert plan.first.keys.columns == ("email",)
     assert "rows match by email  (natural_key())" in plan_text(plan)
     assert "not by the primary key customer_id" in plan_text(plan)
+
+
+PRICES = """
+connect("house", kind="duckdb", path="house.duckdb")
+
+@ematix.table
+class Prices:
+    id: Annotated[BigInt, pk()]
+    price: Numeric[10, 2]
+
+@ematix.pipeline(target=Prices, source_connection="app", target_connection="{0}")
+def load():
+    return "SELECT id, price FROM prices"
+"""
+
+
+@pytest.mark.proves("type-table", "plan-shows")
+@pytest.mark.parametrize(
+    ("target", "notes"),
+    [
+        ("out", ["  note: price (Numeric[10, 2]) as canonical text: SQLite has no exact decimals"]),
+        ("house", []),
+    ],
+)
+def test_what_is_unusual_about_a_type_is_noted(project, target, notes):
+    head, _, _ = PROJECT.partition("@ematix.table")
+    project.declare(head + PRICES.format(target))
+    project.sqlite("app.db", "CREATE TABLE prices (id BIGINT, price NUMERIC_TEXT(10,2))")
+    text = plan_text(project.flow().plan("load"))
+    assert [line for line in text.splitlines() if "price (" in line] == notes
 
 
 def test_another_writer_of_the_table_is_noted(project):
@@ -147,7 +177,7 @@ def test_another_writer_of_the_table_is_noted(project):
 @pytest.mark.parametrize(
     ("keywords", "blocker"),
     [
-        (", expectations=['customer_id > 0']", "expectations is not built yet"),
+        (", expectations=['customer_id > 0']", "expectations are not built yet"),
     ],
 )
 def test_what_is_not_built_is_planned_and_not_run(project, keywords, blocker):

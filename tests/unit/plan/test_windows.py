@@ -1,5 +1,6 @@
 """Windows over incremental columns: their texts, their SQL, and the rows between them."""
 
+import re
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -14,7 +15,7 @@ from ematix_flow.errors import PlanError, QueryError
 from ematix_flow.plan.windows import windows_of
 from ematix_flow.spec.cursor import Cursor, CursorKind
 from ematix_flow.spec.pipeline import Pipeline, ReadOptions
-from ematix_flow.spec.window import Window, is_part
+from ematix_flow.spec.window import Window
 from ematix_flow.sqltext.over_rows import over_rows
 from ematix_flow.sqltext.split import statements_in
 from ematix_flow.sqltext.window import within
@@ -53,6 +54,45 @@ def test_text_comes_back_whatever_it_says(text):
     assert bound.cursor == cursor
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("9", "10", True),
+        ("10", "9", False),
+        ("1.5", "1.50", True),
+        # As doubles these two would be one.
+        ("9007199254740993", "9007199254740992", False),
+        ("2026-01-01", "2026-01-01T00:00:00", True),
+        ("2026-01-01T00:00:01", "2026-01-01", False),
+        ("2026-01-01T10:00:00+02:00", "2026-01-01T08:00:00+00:00", True),
+        ("a", "b", True),
+        ("b", "a", False),
+    ],
+)
+def test_values_are_compared_as_what_they_are(one, other, expected):
+    first, second = Cursor.read(one), Cursor.read(other)
+    assert first.compares_with(second)
+    assert first.is_at_most(second) is expected
+
+
+@pytest.mark.parametrize(("one", "other"), [("1", "2026-01-01"), ("a", "1"), ("2026-01-01", "a")])
+def test_a_number_a_time_and_a_text_do_not_compare(one, other):
+    assert not Cursor.read(one).compares_with(Cursor.read(other))
+
+
+@pytest.mark.parametrize(
+    ("watermark", "lookback", "said"),
+    [
+        ("5", timedelta(hours=2), "an integer column takes a whole number, not '2h'"),
+        ("2026-01-01", 10, "a date column takes a duration ('2h'), not 10"),
+        ("a", 10, "there is nothing to count back from text ('a')"),
+    ],
+)
+def test_a_lookback_in_another_measure_is_refused(watermark, lookback, said):
+    with pytest.raises(ValueError, match=rf"^{re.escape(said)}$"):
+        Cursor.read(watermark).minus(lookback)
+
+
 def test_lookback_goes_back_in_the_columns_own_measure():
     window = Window.above("c", "date:2026-03-02 00:00:00.000000", timedelta(hours=30))
     assert str(window) == "c > date 2026-02-28"
@@ -66,9 +106,6 @@ def test_bare_bounds_of_people_are_half_open_and_watermarks_are_not():
     assert str(Window.of("c", ("1", "5"))) == "c >= integer 1 and c < integer 5"
     marks = ("integer:10000000000000000001", "integer:10000000000000000005")
     assert str(Window.of("c", marks)) == "c > integer 1 and c <= integer 5"
-    assert is_part(("1", None))
-    assert not is_part(marks)
-    assert not is_part((None, None))
 
 
 @pytest.mark.proves("backfill")
@@ -116,6 +153,34 @@ def test_the_bound_is_a_value_of_its_type(value, literal):
         assert len(duckdb.sql(query).fetchall()) == rows
     query = within(f"SELECT {literal} AS c", Window(column="c", end=f"<= {value}"), "duckdb")
     assert duckdb.sql(query).fetchall() == []
+
+
+@pytest.mark.proves("strictly-after")
+@pytest.mark.parametrize(
+    ("watermark", "landed", "new"),
+    [
+        ("integer:10000000000000000042", "42", "43"),
+        ("decimal:1000001.50", "1.50", "1.51"),
+        ("double:15001.5000000000000000", "1.5::DOUBLE", "1.5000001::DOUBLE"),
+        ("date:2026-03-01 00:00:00.000000", "DATE '2026-03-01'", "DATE '2026-03-02'"),
+        (
+            "timestamp:2026-03-01 09:00:00.000000",
+            "TIMESTAMP '2026-03-01 09:00:00'",
+            "TIMESTAMP '2026-03-01 09:00:00.000001'",
+        ),
+        (
+            "timestamptz:2026-03-01 09:00:00.000000",
+            "TIMESTAMPTZ '2026-03-01 10:00:00+01:00'",
+            "TIMESTAMPTZ '2026-03-01 10:00:00.000001+01:00'",
+        ),
+        ("text:c3a4", "'ä'", "'ä '"),
+    ],
+)
+def test_a_row_equal_to_the_watermark_is_not_read_again(watermark, landed, new):
+    window = windows_of(pipeline_over("c"), (watermark,), None, again=False).shared
+    source = f"SELECT {landed} AS c UNION ALL SELECT {new}"
+    read = f"SELECT c::VARCHAR FROM ({within(source, window, 'duckdb')})"
+    assert duckdb.sql(read).fetchall() == duckdb.sql(f"SELECT ({new})::VARCHAR").fetchall()
 
 
 def test_sqlites_times_are_left_out_by_their_day_at_most():
@@ -177,5 +242,9 @@ def test_what_is_read_is_what_the_last_target_lacks():
     assert past.own == (None, None)
     with pytest.raises(PlanError, match="ends before it begins"):
         windows_of(pipeline_over("c"), (one,), ("9", "0"), again=True)
+    # Also within a day.
+    backwards = ("2026-01-01T10:00", "2026-01-01T09:00")
+    with pytest.raises(PlanError, match="ends before it begins"):
+        windows_of(pipeline_over("c"), (one,), backwards, again=True)
     with pytest.raises(PlanError, match="has no incremental_column"):
         windows_of(pipeline_over(None), (None,), ("0", "9"), again=True)

@@ -13,7 +13,7 @@ from ematix_flow.sqltext.alter import (
     rename_column,
     set_nullable,
 )
-from ematix_flow.sqltext.ddl import create_schema, create_table
+from ematix_flow.sqltext.ddl import create_schema, create_table, drop_table
 
 NAME = TableName(schema="s", name="t")
 
@@ -134,6 +134,13 @@ def test_alterations(dialect, quoted, typed, nullable):
     assert drop_column(NAME, "c", dialect) == f"ALTER TABLE {quoted} DROP COLUMN {column}"
     renamed = rename_column(NAME, "c", "c", dialect)
     assert renamed == f"ALTER TABLE {quoted} RENAME COLUMN {column} TO {column}"
+
+
+def test_a_table_may_be_a_sessions_own():
+    own = TableName(name="t")
+    created = create_table(table(ORDERS.columns[1]), own, "duckdb", temporary=True)
+    assert created == 'CREATE TEMP TABLE IF NOT EXISTS "t" ("mail" VARCHAR NOT NULL)'
+    assert drop_table(NAME, "mysql") == "DROP TABLE `s`.`t`"
 
 
 def test_widening_in_postgres_needs_no_conversion():

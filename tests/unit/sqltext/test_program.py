@@ -1,14 +1,18 @@
 """What every write program has in common, by its text."""
 
+from dataclasses import replace
+
 import pytest
 
 from ematix_flow._base.location import Location
+from ematix_flow.errors import NotSupported
 from ematix_flow.plan.layout import layout_of
-from ematix_flow.spec.modes import HandleDeletes, Mode
+from ematix_flow.spec.modes import HandleDeletes, Mode, OnDuplicateKeys
 from ematix_flow.spec.pipeline import TargetSpec, WriteOptions
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Text
-from ematix_flow.sqltext.program import write_program
+from ematix_flow.sqltext.program import Found, write_program
+from ematix_flow.sqltext.program.grammar import Grammar
 
 HERE = Location("x.py", 1)
 TABLE = Table(
@@ -28,9 +32,37 @@ WRITES = [
 ]
 
 
-def program(write, dialect):
+def program(write, dialect, *, cursor=False):
     target = TargetSpec(table=TABLE, connection="out", write=write, location=HERE)
-    return write_program(layout_of(target, TABLE, None), TABLE.name, dialect, pipeline="p")
+    layout = layout_of(target, TABLE, None, has_cursor=cursor)
+    return write_program(layout, TABLE.name, dialect, pipeline="p")
+
+
+@pytest.mark.parametrize("dialect", ["delta", "iceberg", "spark", "snowflake", "Postgres"])
+def test_a_dialect_that_nobody_wrote_a_program_in_is_refused(dialect):
+    with pytest.raises(NotSupported, match=f"no write program is built for {dialect} ") as caught:
+        Grammar(dialect)
+    assert "(built: postgres, mysql, sqlite, duckdb, mariadb)" in str(caught.value)
+    with pytest.raises(NotSupported):
+        program(WRITES[0], dialect)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_how_far_the_load_has_come_is_asked_where_there_is_a_cursor(write):
+    assert program(write, "duckdb").highest is None
+    found = program(write, "duckdb", cursor=True).highest
+    assert found == 'SELECT MAX("_flow_cursor") FROM "_flow_staging"'
+    # Rows that are set aside were read all the same: nobody reads them again.
+    aside = replace(write, on_duplicate_keys=OnDuplicateKeys.QUARANTINE)
+    found = program(aside, "postgres", cursor=True).highest
+    assert found == 'SELECT MAX(("_flow_cursor") COLLATE "C") FROM "_flow_input"'
+
+
+def test_what_is_found_is_counted_or_fetched_in_parts():
+    found = Found(sql="SELECT a FROM t ORDER BY a")
+    assert found.count == "SELECT count(*) FROM (SELECT a FROM t ORDER BY a) AS d"
+    assert found.first(5) == "SELECT a FROM t ORDER BY a LIMIT 5"
+    assert found.part(5, after=10) == "SELECT a FROM t ORDER BY a LIMIT 5 OFFSET 10"
 
 
 @pytest.mark.parametrize("write", WRITES)

@@ -1,3 +1,6 @@
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from ematix_flow._base.location import Location
@@ -8,12 +11,19 @@ from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.types import BigInt, Struct
 from ematix_flow.sqltext.ddl import create_table
 from ematix_flow.sqltext.dialect import parse_query
+from ematix_flow.sqltext.first_rows import first_rows
 from ematix_flow.sqltext.identifiers import physical_name, quoted
 from ematix_flow.sqltext.program import write_program
 from ematix_flow.sqltext.references import table_references
 from ematix_flow.sqltext.type_names import type_name
 
 HOSTILE = 'a"b`c;--'
+
+
+def test_the_first_rows_of_a_query_that_ends_in_a_comment(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        query = first_rows("SELECT 1 UNION ALL SELECT 2 -- both", 1)
+        assert database.execute(query).fetchall() == [(1,)]
 
 
 def table(*columns, name="t"):

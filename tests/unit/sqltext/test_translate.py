@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from ematix_flow.errors import QueryError, UnknownName
+from ematix_flow.errors import DialectError, QueryError, UnknownName
 from ematix_flow.sqltext.dialect import FULL, known_dialect, parse_query
 from ematix_flow.sqltext.function_names import functions
-from ematix_flow.sqltext.translate import DialectError, translate
+from ematix_flow.sqltext.translate import translate
 from tests.spark.dialects.pairs import Pair, pairs
 
 WHERE = "pipelines.py:7"
