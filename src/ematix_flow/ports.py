@@ -373,6 +373,13 @@ class StagesInTable(Protocol):
         """Return the table *name* for staged *rows*; nothing is created yet."""
         ...
 
+    def sweep_staging(self, leftovers: str, relation: str) -> None:
+        """Drop staging tables whose names begin with *leftovers*, unless somebody uses them.
+
+        :param relation: What rows are shown as, where that outlives a session.
+        """
+        ...
+
 
 class Backend(Protocol):
     """A kind of source or target: what it can do, and how to open it."""

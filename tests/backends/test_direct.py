@@ -320,11 +320,6 @@ def test_an_interrupt_ends_it_soon(places, target):
     assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
 
 
-@pytest.mark.xfail(
-    reason="only a load without a window is told; `c > x` passes over a NULL without a word",
-    raises=pytest.fail.Exception,
-    strict=True,
-)
 @pytest.mark.proves("strictly-after")
 def test_a_row_without_a_cursor_stops_the_later_loads_too(places):
     make = "CREATE TABLE seen (id BIGINT, seen_at TIMESTAMPTZ)"

@@ -196,23 +196,7 @@ def test_a_load_within_a_database_that_is_killed_before_its_commit(places, forks
 
 
 @pytest.mark.proves("sweep-own")
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        *PAIRS[:2],
-        pytest.param(
-            *("postgres", "postgres"),
-            marks=[
-                pytest.mark.services,
-                pytest.mark.xfail(
-                    reason="notimpl: the table is dropped while the session still has a view of it",
-                    raises=AssertionError,
-                ),
-            ],
-        ),
-        PAIRS[3],
-    ],
-)
+@pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_direct_load_leaves_nothing_behind(places, forks, source, target):
     copy = Copy(places=places, forks=forks, source=source, target=target, place="out")
     copy.declare()
@@ -221,10 +205,6 @@ def test_a_direct_load_leaves_nothing_behind(places, forks, source, target):
 
 
 @pytest.mark.proves("sweep-own")
-@pytest.mark.xfail(
-    reason="notimpl: a run that adopts sweeps nothing; the next one that loads does",
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]])
 def test_a_run_that_adopts_sweeps_what_the_dead_one_left(places, forks, kind):
     copy = Copy(places=places, forks=forks, source=kind, target=kind, place="db")

@@ -223,9 +223,6 @@ def test_no_key_may_go_or_all_of_them(bench, fraction):
 
 
 @pytest.mark.proves("delete-guard")
-@pytest.mark.xfail(
-    reason="notimpl: the guard compares with the product of floats", raises=NeedsConsent
-)
 def test_a_fraction_is_meant_as_it_is_written(bench):
     """0.29 of 100 keys are 29, though 100 * 0.29 is a little less to a computer."""
     table = bench(Mode.MERGE, handle_deletes=HandleDeletes.HARD, max_delete_fraction=0.29)

@@ -152,11 +152,6 @@ def load():
 """
 
 
-@pytest.mark.xfail(
-    reason="a table is told as an illegal mix of collations, a column by the server in the run",
-    raises=(AssertionError, pytest.fail.Exception),
-    strict=True,
-)
 @pytest.mark.proves("hostile-names", "mistakes-told")
 @pytest.mark.services
 @pytest.mark.parametrize(("table", "column"), [(FOUR_BYTES, "id"), ("smile", FOUR_BYTES)])

@@ -200,8 +200,7 @@ class Comparison:
             assert counts[0] == counts[1]
             assert self.held(first) == self.held(second)
             assert self.ledger(first) == self.ledger(second)
-            if self.scenario in IN_ORDER and self.target != "postgres":
-                # PostgreSQL: see `test_equals_are_decided_alike`.
+            if self.scenario in IN_ORDER:
                 assert self.remembered(first) == self.remembered(second)
             clock.next_day()
         assert self.held(first)
@@ -299,27 +298,10 @@ class by_{path}:
 def load_by_{path}():
     return "SELECT id, amount, version FROM given"
 """
-NO_SCALE = (
-    "column_type of backends/impl/postgres/staging.py stages Numeric[p, s] as numeric without a "
-    "scale: 1.50 reads 1.5 there, and the bytes of the row are others than on the other paths"
-)
 
 
 @pytest.mark.proves("paths-agree", "equal-sequences")
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *KINDS[:2],
-        pytest.param(
-            "postgres",
-            marks=[
-                pytest.mark.services,
-                pytest.mark.xfail(reason=NO_SCALE, raises=AssertionError, strict=True),
-            ],
-        ),
-        KINDS[3],
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_equals_are_decided_alike(places, spark, kind):
     amount = TYPES[kind].split()[3]
     rows = ", ".join(f"({n}, {n}.50, 1), ({n}, {n}.20, 1)" for n in range(20))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ematix_flow.errors import NotSupported
+from ematix_flow.errors import NotSupported, located
 from ematix_flow.plan.collations import other_collations, refuse_incomparable_keys
 from ematix_flow.plan.diff import SchemaDiff, compare
 from ematix_flow.plan.drift import DriftDecision, resolve_drift
@@ -19,7 +19,7 @@ from ematix_flow.spec.modes import HandleDeletes, Mode, OnDrift
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.ddl import create_schema, create_table
-from ematix_flow.sqltext.identifiers import physical_name
+from ematix_flow.sqltext.identifiers import physical_name, require_name
 from ematix_flow.sqltext.program import write_program
 from ematix_flow.sqltext.program.companion import companion_of
 from ematix_flow.sqltext.type_names import notes_of
@@ -57,6 +57,7 @@ def plan_writing(
     :param again: Whether rows may be given that are there already: a part of the past is loaded.
     """
     name = physical_name(table.name, dialect)
+    _require_names(table, name, dialect)
     facts = state.target(target.connection, name, pipeline.name)
     dialect = facts.dialect or dialect
     declared = replace(
@@ -107,6 +108,13 @@ def plan_writing(
         ),
         drifted=fit.drifted,
     )
+
+
+def _require_names(table: Table, name: TableName, dialect: str) -> None:
+    """Refuse names that the database cannot have, before it is asked about them."""
+    with located(table.location):
+        for each in (name.name, name.schema or "", *table.column_names):
+            require_name(each, dialect)
 
 
 def _full_snapshot(layout: Layout) -> tuple[str, ...]:

@@ -6,7 +6,12 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from ematix_flow.errors import NotSupported
 from ematix_flow.spec.table import TableName
+from ematix_flow.sqltext.dialect_names import is_mysql
+
+# The first letter beyond the plane that MySQL's names are written in.
+_FOUR_BYTES = 0x10000
 
 
 @lru_cache(maxsize=4096)  # a plan quotes the same few names again and again
@@ -34,6 +39,15 @@ def table(name: TableName) -> exp.Table:
         this=exp.to_identifier(name.name, quoted=True),
         db=exp.to_identifier(name.schema, quoted=True) if name.schema else None,
     )
+
+
+def require_name(name: str, dialect: str) -> None:
+    """Refuse a name that *dialect* cannot have, however it is quoted."""
+    if is_mysql(dialect) and any(ord(letter) >= _FOUR_BYTES for letter in name):
+        raise NotSupported(
+            f"{name!r} cannot be a name in {dialect}: no letter of one may take four bytes",
+            hint="rename it; column_map gives a column of the query another name",
+        )
 
 
 def folded(name: str, dialect: str) -> str:

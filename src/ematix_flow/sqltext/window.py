@@ -24,6 +24,8 @@ _A_DAY = timedelta(days=1)
 def within(query: str, window: Window, dialect: str, name: str | None = None) -> str:
     """Return *query* with only those of its rows that lie in *window*.
 
+    Those without a value stay: no later run would find them, so they are judged, not passed over.
+
     :param name: How the query spells the window's column.
     """
     conditions = [
@@ -33,7 +35,8 @@ def within(query: str, window: Window, dialect: str, name: str | None = None) ->
     ]
     if not conditions:
         return query
-    where = exp.and_(*conditions).sql(dialect=dialect)
+    unknown = exp.Is(this=column(name or window.column), expression=exp.Null())
+    where = exp.or_(unknown, exp.and_(*conditions)).sql(dialect=dialect)
     # As text: the query stays as its author wrote it. The line ends close comments.
     alias = quoted(_ALIAS, dialect)
     return f"SELECT * FROM (\n{query}\n) AS {alias} WHERE {where}"  # noqa: S608  # the user's own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ematix_flow.errors import NeedsConsent, TargetError
 from ematix_flow.ports import TargetSession
@@ -83,7 +84,8 @@ class Applied:
             )
         [[living]] = self.session.fetch(guard.living)
         there = int(str(living))
-        if going > there * guard.fraction:
+        # As it is written: 0.29 of 100 are 29, which floats would make a little less.
+        if going > there * Decimal(str(guard.fraction)):
             raise NeedsConsent(
                 f"{going:,} of the {there:,} keys of {self.target} are missing from the input and "
                 f"would be deleted, more than max_delete_fraction={guard.fraction}; "

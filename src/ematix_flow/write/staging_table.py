@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.errors import EngineError, FlowError
+from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import BrokenRow, StagedTable, StagesInTable, StagingTable, Target
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.named_row import naming_columns
@@ -40,8 +41,7 @@ def staging_table(
     if not isinstance(target, StagesInTable):
         yield None
         return
-    own = hashlib.sha256(f"{pipeline}\0{name}".encode()).hexdigest()[:_HASH_LENGTH]
-    prefix = f"{_PREFIX}{own}_"
+    prefix = _prefix(pipeline, name)
     # A run that is tried again must not meet what tasks of its first attempt still send.
     attempt = secrets.token_hex(3)
     table = target.staging_table(f"{prefix}{run_id.replace('-', '')}{attempt}", rows)
@@ -52,6 +52,18 @@ def staging_table(
         # What cannot be dropped now is swept by the next run.
         with suppress(FlowError):
             table.drop()
+
+
+def sweep_staging_tables(target: Target, pipeline: str, step: Commit) -> None:
+    """Drop what earlier runs of the pipeline left; only the holder of its lease may call this."""
+    if isinstance(target, StagesInTable):
+        target.sweep_staging(_prefix(pipeline, step.target), step.program.staging)
+
+
+def _prefix(pipeline: str, name: TableName) -> str:
+    """Return how the names of the staging tables begin that bring rows into *name*."""
+    own = hashlib.sha256(f"{pipeline}\0{name}".encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{_PREFIX}{own}_"
 
 
 def stage_in_table(

@@ -101,9 +101,9 @@ class Loading:
         with self.times.of(step.name, describe(step)) as timed:
             reader = self.ports.reader(step.read.connection)
             if passes(self.ports.target(step.connection), step, reader):
-                session = self._open()
+                # Before the session, which looks at it and has to be closed before it is dropped.
                 table = self._held.enter_context(self._staging_table(step.table))
-                timed.rows = pass_rows(step, reader, table, session, self._carried)
+                timed.rows = pass_rows(step, reader, table, self._open(), self._carried)
             else:
                 timed.rows = carry(step, reader, self._open, self.scratch, self._carried)
             self._counted = RowCounts(read=timed.rows)

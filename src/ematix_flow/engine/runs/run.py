@@ -32,6 +32,7 @@ from ematix_flow.spec.window import Ends
 from ematix_flow.write.holding import Holding
 from ematix_flow.write.landed import landed as landed_in
 from ematix_flow.write.landed import last_landed
+from ematix_flow.write.staging_table import sweep_staging_tables
 
 
 def run_pipeline(pipeline: str, context: RunContext, order: Order | None = None) -> RunResult:
@@ -90,6 +91,7 @@ class _Run:
         for dead in self.superseded:
             self._close(dead)
         if all(landed):
+            self._sweep(self.plan)
             self._adopt(landed)
         else:
             self._walk(holding, landed)
@@ -173,6 +175,13 @@ class _Run:
         finally:
             self.record = self.record.with_targets(self.walk.in_order())
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _sweep(self, plan: Plan) -> None:
+        """Remove what a run left in staging that had landed before it died."""
+        self.context.staging_of(plan).sweep()
+        for load in plan.loads:
+            target = self.context.target(load.commit.connection)
+            sweep_staging_tables(target, plan.pipeline, load.commit)
 
     def _quarantine(self, number: int) -> Path:
         folder = self.context.state_directory / "quarantine" / self.record.pipeline

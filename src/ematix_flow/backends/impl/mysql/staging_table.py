@@ -53,8 +53,7 @@ class MySQLStagingTable:
     def create(self, leftovers: str) -> None:
         """Create it, empty, after dropping tables whose names begin with *leftovers*."""
         with opened(self.server, SWEEPING, TargetError) as database:
-            for (name,) in fetch(database, _LEFT, (leftovers, leftovers)):
-                _drop_unless_used(database, name)
+            _drop_left(database, leftovers)
             set_up(database, WRITING)
             run(database, staging_table(_marked(self.rows), self.name, dialect_of(database)))
 
@@ -113,6 +112,17 @@ def show(database: Connection, staged: StagedTable, table: Table, relation: str)
 
 def _marked(rows: Table) -> Table:
     return replace(rows, columns=(*rows.columns, _TASK))
+
+
+def sweep(server: Server, leftovers: str) -> None:
+    """Drop the staging tables whose names begin with *leftovers*, unless somebody uses them."""
+    with opened(server, SWEEPING, TargetError) as database:
+        _drop_left(database, leftovers)
+
+
+def _drop_left(database: Connection, leftovers: str) -> None:
+    for (name,) in fetch(database, _LEFT, (leftovers, leftovers)):
+        _drop_unless_used(database, name)
 
 
 def _drop_unless_used(database: Connection, name: str) -> None:

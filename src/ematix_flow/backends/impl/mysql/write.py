@@ -19,7 +19,7 @@ from ematix_flow.backends.impl.mysql.database import (
 )
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.impl.mysql.staging import load
-from ematix_flow.backends.impl.mysql.staging_table import MySQLStagingTable, show
+from ematix_flow.backends.impl.mysql.staging_table import MySQLStagingTable, show, sweep
 from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.backends.staged import staged_batches
 from ematix_flow.errors import DatabaseBusy, TargetError
@@ -79,10 +79,7 @@ class MySQLSession:
 
         Rows that lie here already are selected now.
         """
-        self._take(relation)
-        for left in (relation, carried_name(relation)):
-            if left not in self._shown:
-                self._drop(left)
+        self.remove(relation)
         self._shown.append(relation)
         match staged:
             case StagedTable():
@@ -99,6 +96,13 @@ class MySQLSession:
                     self._index(table, relation)
             case _:
                 assert_never(staged)
+
+    def remove(self, relation: str) -> None:
+        """Remove what an earlier session has left under this name."""
+        self._take(relation)
+        for left in (relation, carried_name(relation)):
+            if left not in self._shown:
+                self._drop(left)
 
     def _create(self, table: Table, relation: str) -> None:
         self.execute(staging_table(table, relation, dialect_of(self.database)))
@@ -221,3 +225,9 @@ class MySQLTarget:
     def staging_table(self, name: str, rows: Table) -> MySQLStagingTable:
         """Return the table *name* for staged *rows*; nothing is created yet."""
         return MySQLStagingTable(server=self.server, name=name, rows=rows)
+
+    def sweep_staging(self, leftovers: str, relation: str) -> None:
+        """Drop what shows *relation*, and staging tables whose names begin with *leftovers*."""
+        with self.open() as session:
+            session.remove(relation)
+        sweep(self.server, leftovers)

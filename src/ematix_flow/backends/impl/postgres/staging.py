@@ -26,7 +26,6 @@ from ematix_flow.spec.types import (
     UUID,
     Array,
     DataType,
-    Numeric,
     String,
     Text,
 )
@@ -61,8 +60,6 @@ def column_type(kind: DataType) -> str:
             return f"{column_type(element)}[]"
         case Text() | String() | JSON() | JSONB():
             return "text"
-        case Numeric():
-            return "numeric"
         case _:
             return type_name(kind, "postgres")
 

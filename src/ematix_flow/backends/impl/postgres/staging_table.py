@@ -61,8 +61,7 @@ class PostgresStagingTable:
         """Create it, empty, after dropping tables whose names begin with *leftovers*."""
         columns = definitions(self.rows)
         with opened(self.server, SWEEPING, TargetError) as database:
-            for (name,) in fetch(database, _LEFT, (leftovers,)):
-                _drop_unless_used(database, name)
+            _drop_left(database, leftovers)
             set_up(database, WRITING)
             run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
 
@@ -155,6 +154,17 @@ def show(database: Connection, staged: StagedTable, table: Table, relation: str)
     # The program joins it with the target: without statistics the plan would be a guess.
     run(database, f"ANALYZE {name}")
     run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
+
+
+def sweep(server: Server, leftovers: str) -> None:
+    """Drop the staging tables whose names begin with *leftovers*, unless somebody uses them."""
+    with opened(server, SWEEPING, TargetError) as database:
+        _drop_left(database, leftovers)
+
+
+def _drop_left(database: Connection, leftovers: str) -> None:
+    for (name,) in fetch(database, _LEFT, (leftovers,)):
+        _drop_unless_used(database, name)
 
 
 def _drop_unless_used(database: Connection, name: str) -> None:

@@ -23,7 +23,7 @@ from ematix_flow.backends.impl.postgres.staging import (
     sent,
     shown_as,
 )
-from ematix_flow.backends.impl.postgres.staging_table import PostgresStagingTable, show
+from ematix_flow.backends.impl.postgres.staging_table import PostgresStagingTable, show, sweep
 from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import (
@@ -187,3 +187,8 @@ class PostgresTarget:
     def staging_table(self, name: str, rows: Table) -> PostgresStagingTable:
         """Return the table *name* for staged *rows*; nothing is created yet."""
         return PostgresStagingTable(server=self.server, name=name, rows=rows)
+
+    def sweep_staging(self, leftovers: str, relation: str) -> None:
+        """Drop staging tables whose names begin with *leftovers*, unless somebody uses them."""
+        del relation  # it went with its session
+        sweep(self.server, leftovers)
