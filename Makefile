@@ -55,8 +55,8 @@ test: check wheel test-lowest test-sail ## everything CI runs; ends with the res
 	@echo "all tests, with real services: the longest step"
 	@$(PYTEST) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
 
-test-fast: env ## the unit tests: no JVM, no server
-	@$(PYTEST) -q -n auto tests/unit probe/tests
+test-fast: env ## the unit tests: no JVM, no server, no other process
+	@$(PYTEST) -q -n auto -m "not slow" tests/unit probe/tests
 
 test-lowest: ## the unit tests with the lowest versions that pyproject.toml allows
 	@$(SETUP) .venv-lowest build lowest -e .

@@ -45,8 +45,9 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if call.when == "call" and report.passed and not hasattr(report, "wasxfail"):
-        report.user_properties += [(_PROVES, _rules_of(item)), (_ON, sorted(ran_on(item)))]
+    holds = call.when == "call" and report.passed and not hasattr(report, "wasxfail")
+    if holds and (proven := _rules_of(item)):
+        report.user_properties += [(_PROVES, proven), (_ON, sorted(ran_on(item)))]
     return report
 
 

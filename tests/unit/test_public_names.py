@@ -40,6 +40,7 @@ def test_an_unknown_name_is_an_attribute_error():
 HEAVY = ("pyspark", "fastapi", "pandas", "numpy", "pyarrow", "duckdb", "py4j", "pysail")
 
 
+@pytest.mark.slow
 @pytest.mark.proves("light-imports")
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["list"], ["plan"], ["runs"], ["explain", "load_orders"]]

@@ -70,21 +70,26 @@ def _importable(directory: Path) -> Iterator[None]:
 # Python keeps modules by name, and many projects have a `pipelines`. A later load in the same
 # process (a test, a server) must see its own files as they are today.
 _loaded_directories: set[Path] = set()
+# Files that are of none of these directories: nearly all, so they are looked at once.
+_strangers: set[str] = set()
 _OURSELVES = __name__.partition(".")[0]
 
 
 def _forget_earlier_loads(directory: Path) -> None:
+    is_new = directory not in _loaded_directories
     _loaded_directories.add(directory)
-    heads = tuple(f"{each}{os.sep}" for each in _loaded_directories)
+    head = f"{directory}{os.sep}"
     for name, module in list(sys.modules.items()):
         # We may live in the folder (src/), and so may the script that is running.
         if name == "__main__" or name.partition(".")[0] == _OURSELVES:
             continue
         file = getattr(module, "__file__", None) or ""
-        if file.startswith(heads) and any(
-            _belongs(Path(file), earlier) for earlier in _loaded_directories
-        ):
+        if file in _strangers and not (is_new and file.startswith(head)):
+            continue
+        if any(_belongs(Path(file), earlier) for earlier in _loaded_directories):
             del sys.modules[name]
+        else:
+            _strangers.add(file)
 
 
 def _belongs(file: Path, directory: Path) -> bool:

@@ -40,6 +40,7 @@ def house(project):
     return project
 
 
+@pytest.mark.slow
 def test_a_transform_runs_in_its_database(house):
     listed = house.cli("transform", "list").stdout
     assert "tidy" in listed

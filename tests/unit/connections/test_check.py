@@ -187,6 +187,7 @@ def test_a_login_is_not_handed_to_whom_a_registry_redirects(tmp_path):
     assert Listening.heard == [None]
 
 
+@pytest.mark.slow
 def test_a_registry_that_accepts_and_says_nothing(tmp_path):
     with listening() as port:
         config = {"kind": "schema_registry", "url": f"http://127.0.0.1:{port}", "timeout": 1}

@@ -35,6 +35,7 @@ def test_an_unknown_host_is_unreachable_and_keeps_its_token_secret():
     assert "sc://no-such-host.invalid:15002" in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.proves("bad-engine")
 def test_a_port_that_listens_but_does_not_answer_is_unreachable():
     pytest.importorskip("grpc")
@@ -43,6 +44,7 @@ def test_a_port_that_listens_but_does_not_answer_is_unreachable():
         preflight(f"sc://localhost:{mute.getsockname()[1]}", seconds=0.5)
 
 
+@pytest.mark.slow
 def test_a_token_for_a_loopback_address_hints_at_localhost():
     pytest.importorskip("grpc")
     with closing(socket.create_server(("127.0.0.1", 0))) as mute:

@@ -202,6 +202,7 @@ def until_gone(process: int) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.slow
 def test_a_start_that_takes_too_long_ends_what_it_started(files, supervisor, monkeypatch):
     monkeypatch.setattr(server, "_START_SECONDS", 1.5)
     with pytest.raises(EngineError, match=r"it took longer than 1\.5 s"):

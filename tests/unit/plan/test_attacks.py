@@ -317,6 +317,7 @@ def test_another_writer_is_told_however_it_writes_the_name(shop):
 # Answers for programs ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_user_code_prints_does_not_get_into_the_json(shop, project):
     shop(f"print('module')\n@{ORDERS})\ndef load():\n    print('function')\n    {SELECT}\n")
     command = [sys.executable, "-m", "ematix_flow.cli", "plan", "--format", "json"]

@@ -194,6 +194,7 @@ LOSSY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.proves("drift-consent", "plan-shows")
 def test_a_change_with_loss_needs_consent(project):
     project.sqlite("out.db", LOSSY)
@@ -210,6 +211,7 @@ def test_a_change_with_loss_needs_consent(project):
     assert (allowed.returncode, allowed.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_every_error_is_told_and_the_other_plans_are_shown(project):
     planned(project)
     more = """
@@ -228,6 +230,7 @@ def {0}():
     assert '"pipeline": "left"' in told.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.proves("plan-pure", "plan-shows")
 def test_a_plan_in_json_is_the_same_bytes_twice(project):
     planned(project)
@@ -240,6 +243,7 @@ def test_a_plan_in_json_is_the_same_bytes_twice(project):
     assert '"table": "customers"' in first  # its lineage
 
 
+@pytest.mark.slow
 @pytest.mark.proves("plan-pure", "light-imports")
 def test_planning_imports_no_spark(project):
     planned(project)

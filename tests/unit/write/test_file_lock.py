@@ -63,6 +63,7 @@ def test_a_killed_holder_gives_it_up_by_dying(tmp_path):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.proves("one-lease")
 def test_of_many_at_once_one_holds_it_at_any_time(tmp_path):
     """The file is removed and made again all the time; that must not let two in."""
