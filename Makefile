@@ -5,6 +5,8 @@
 
 # The Python to build environments with; found when empty (see tools/python.sh).
 PYTHON ?=
+# How many processes run the whole suite: 2 halve it on 2 cores, once the servers have been installed.
+JOBS ?= 1
 # More options for pytest, e.g. make test-fast PYTEST_ARGS='-x -k ledger'
 PYTEST_ARGS ?=
 # Options for benchmarks/load.py, e.g. make bench-load BENCH_ARGS='--rows 100000 --repeat 1'
@@ -14,6 +16,8 @@ SETUP = PYTHON='$(PYTHON)' sh tools/env.sh
 STEP = sh tools/step.sh
 BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+# A file stays in one process, and files keep their order, so that each has one Spark session.
+SHARED = $$([ $(JOBS) -gt 1 ] && printf -- "-n %s --dist loadfile --no-loadscope-reorder" $(JOBS))
 # What the tests have shown, for docs/conformance.md.
 PROOFS = .ematix-flow/proofs
 
@@ -53,7 +57,7 @@ docs: env ## write the generated pages again
 test: check wheel test-lowest test-sail ## everything CI runs; ends with the result of pytest
 	@$(SETUP) .venv build java
 	@echo "all tests, with real services: the longest step"
-	@$(PYTEST) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
+	@$(PYTEST) $(SHARED) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
 
 test-fast: env ## the unit tests: no JVM, no server, no other process
 	@$(PYTEST) -q -n auto -m "not slow" tests/unit probe/tests

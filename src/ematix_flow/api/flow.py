@@ -312,6 +312,7 @@ class Flow:
         connectors = self.backends.of(connection).connectors
         return FrameReader(
             connection=connection,
+            kind=place.kind,
             dialect=None if place.dialect == SPARK else place.dialect,
             reader=self.places.reader(connection),
             session=self.engines.session,

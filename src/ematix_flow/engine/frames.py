@@ -40,6 +40,7 @@ class FrameReader:
     """
 
     connection: str
+    kind: str
     dialect: str | None
     reader: Reader
     session: SparkSession | None
@@ -80,6 +81,7 @@ class FrameReader:
     def _on(self, session: SparkSession, scratch: Callable[[], Path]) -> SourceFrames:
         return SourceFrames(
             connection=self.connection,
+            kind=self.kind,
             dialect=self.dialect,
             reader=self.reader,
             spark=session,

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class SourceFrames:
     """A source whose tables and queries become frames when they are asked for.
 
+    :param kind: What the connection is, for a function that serves several.
     :param dialect: The SQL that the source runs itself; None where Spark runs it.
     :param run: Runs a query in the source.
     """
 
     connection: str
+    kind: str
     dialect: str | None
     reader: Reader
     spark: SparkSession

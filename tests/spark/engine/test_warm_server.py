@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -31,6 +32,13 @@ START = """
 from ematix_flow.engine.server.server import start
 seen["status"] = start(STATE, wanted(), idle_minutes=IDLE).to_json()
 """
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose sockets' paths are short enough, however deep the tests' own are."""
+    with tempfile.TemporaryDirectory(prefix="flow-", dir="/tmp") as folder:
+        yield Path(folder)
 
 
 def until(true: Callable[[], object], what: str, seconds: float = 60) -> None:
@@ -380,25 +388,23 @@ def test_a_server_whose_project_is_deleted_ends(tmp_path):
     assert not state.socket.parent.exists()
 
 
-def test_an_interrupted_start_leaves_nothing(tmp_path):
-    (tmp_path / "tmp").mkdir()
-    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
+def test_an_interrupted_start_leaves_nothing(tmp_path, short_folder):
+    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(short_folder))
     log = tmp_path / "state" / "logs" / "server.log"
     until(lambda: log.exists() and len(descendants(process.pid)) > 0, "it begins")
-    until(lambda: list((tmp_path / "tmp").glob("ematix-flow-*/control")), "it is under way")
+    until(lambda: list(short_folder.glob("ematix-flow-*/control")), "it is under way")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")
+    assert_nothing_left(tmp_path / "state", short_folder)
 
 
-def test_a_supervisor_whose_starter_was_killed_ends(tmp_path):
-    (tmp_path / "tmp").mkdir()
-    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
-    until(lambda: list((tmp_path / "tmp").glob("ematix-flow-*/control")), "it is under way")
+def test_a_supervisor_whose_starter_was_killed_ends(tmp_path, short_folder):
+    process = begin(f"IDLE = 5\n{START}", tmp_path / "state", TMPDIR=str(short_folder))
+    until(lambda: list(short_folder.glob("ematix-flow-*/control")), "it is under way")
     process.kill()
     process.communicate()
     until(lambda: not supervisors(tmp_path / "state"), "it ends")
-    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")
+    assert_nothing_left(tmp_path / "state", short_folder)
 
 
 def supervisors(state_dir: Path) -> list[int]:
@@ -418,8 +424,7 @@ def assert_nothing_left(state_dir: Path, temporary: Path) -> None:
     until(lambda: not supervisors(state_dir), "no supervisor is left")
 
 
-def test_a_server_that_cannot_start_says_why(tmp_path):
-    (tmp_path / "tmp").mkdir()
+def test_a_server_that_cannot_start_says_why(tmp_path, short_folder):
     code = """
 from ematix_flow.engine.server.server import start
 bad = size(SMALL, 1000, {"spark.driver.extraJavaOptions": "-javaagent:/no-such-agent.jar"})
@@ -428,6 +433,6 @@ try:
 except FlowError as error:
     seen["said"] = str(error)
 """
-    scene = play(code, tmp_path / "state", TMPDIR=str(tmp_path / "tmp"))
+    scene = play(code, tmp_path / "state", TMPDIR=str(short_folder))
     assert "the warm server did not start: Spark's JVM did not start" in scene.seen["said"]
-    assert_nothing_left(tmp_path / "state", tmp_path / "tmp")
+    assert_nothing_left(tmp_path / "state", short_folder)

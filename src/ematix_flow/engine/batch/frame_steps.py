@@ -36,6 +36,7 @@ from ematix_flow.plan.steps import (
 from ematix_flow.read.batch import read, rows_of_query
 from ematix_flow.read.frames import SourceFrames
 from ematix_flow.resolve.call import call_function
+from ematix_flow.resolve.query import Place
 from ematix_flow.resolve.signature import Argument, Role
 from ematix_flow.transform.arrange import arrange
 from ematix_flow.transform.frames import as_frame
@@ -181,9 +182,9 @@ class FrameSteps:
             case Role.SOURCE:
                 assert step.source_connection is not None
                 assert step.source is not None
-                return self._source(step.source_connection, step.source.dialect)
+                return self._source(step.source_connection, step.source)
 
-    def _source(self, connection: str, dialect: str) -> SourceFrames:
+    def _source(self, connection: str, place: Place) -> SourceFrames:
         def run(query: str) -> DataFrame:
             with self._naming(connection):
                 reader = self.ports.reader(connection)
@@ -191,7 +192,8 @@ class FrameSteps:
 
         return SourceFrames(
             connection=connection,
-            dialect=None if dialect == "spark" else dialect,
+            kind=place.kind,
+            dialect=None if place.dialect == "spark" else place.dialect,
             reader=self.ports.reader(connection),
             spark=self.spark,
             run=run,
