@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ class Engines:
 
     config: ProjectConfig
     project: Project
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     clock: Clock
     asked: str | None
     session: SparkSession | None

@@ -21,6 +21,7 @@ from ematix_flow.connections.home import home_of
 from ematix_flow.connections.load import Connections
 from ematix_flow.declare.config import ProjectConfig, load_config
 from ematix_flow.declare.discover import load_project
+from ematix_flow.declare.loading import refuse_while_loading
 from ematix_flow.declare.named_targets import bind_named_targets
 from ematix_flow.declare.project import Project
 from ematix_flow.engine.choice import EngineChoice
@@ -84,6 +85,7 @@ class Flow:
         :param session: A Spark session of the caller's to run on. It is borrowed: never
             reconfigured, never stopped.
         """
+        refuse_while_loading("a project is opened")
         config = load_config(Path(directory))
         return cls._wired(
             config,
@@ -403,6 +405,7 @@ class Flow:
             holder=lambda: f"{gethostname()}:{self.config.directory} ({engines.project_id()})",
             targets=tuple(dict.fromkeys(each.connection for each in pipeline.targets)),
             database_file=self.places.database_file,
+            target_at=self.places.target_at,
             lease_ttl=pipeline.timing.lease_ttl,
             continue_on_failure=pipeline.timing.continue_on_failure,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ematix_flow.backends.registry import backends
@@ -26,6 +26,12 @@ class Places:
         """Return the target behind a connection."""
         connection = self.connections.resolved(name)
         return backends()[connection.kind].target(connection)
+
+    def target_at(self, name: str, file: Path) -> Target:
+        """Return the target as if its database were *file*; only for one that is a file."""
+        connection = self.connections.resolved(name)
+        assert isinstance(connection, DatabaseFileConnection)
+        return backends()[connection.kind].target(replace(connection, path=str(file)))
 
     def database_file(self, name: str) -> Path | None:
         """Return the file that a connection's database is; None for a server, or for memory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.clock import Clock
@@ -37,7 +37,7 @@ class Planning:
 
     config: ProjectConfig
     project: Project
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     clock: Clock
     backends: Backends
     resolution: Resolution

@@ -43,13 +43,16 @@ def run(
         )
     with run_observer(context.output) as observer:
         flow = context.flow(observer)
-        done = [
-            flow.run(name, new=new, allow_destructive=allow_destructive)
-            for name in flow.order(names)
-        ]
-    context.output.emit(
-        {"runs": [each.to_json() for each in done]}, "\n".join(run_lines(each) for each in done)
-    )
+        done: list[RunResult] = []
+        try:
+            for name in flow.order(names):
+                run = flow.run(name, new=new, allow_destructive=allow_destructive)
+                done.append(run)
+        finally:
+            # What has landed is told, also when a later one failed.
+            if done:
+                told = "\n".join(run_lines(each) for each in done)
+                context.output.emit({"runs": [each.to_json() for each in done]}, told)
 
 
 def run_lines(run: RunResult) -> str:

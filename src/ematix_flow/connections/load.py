@@ -26,7 +26,7 @@ class Connections:
     declared: Mapping[str, Connection]
     configured: Mapping[str, Mapping[str, Any]]
     configured_in: str
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     base: Path
     home: Path
     _found: dict[str, Connection] = field(default_factory=dict, compare=False, repr=False)

@@ -66,12 +66,12 @@ def columns_of(cls: type, location: Location) -> tuple[Column, ...]:
             where=location,
             hint="annotate them: `order_id: Annotated[BigInt, pk()]`",
         )
-    _refuse_names(columns, cls.__name__, location)
+    refuse_names(columns, cls.__name__, location)
     check_markers(columns, cls.__name__, location)
     return columns
 
 
-def _refuse_names(columns: tuple[Column, ...], table: str, location: Location) -> None:
+def refuse_names(columns: tuple[Column, ...], table: str, location: Location) -> None:
     """Refuse names that an engine, or we ourselves, would take for another column."""
     seen: dict[str, str] = {}
     for column in columns:

@@ -15,6 +15,7 @@ from types import ModuleType, TracebackType
 from ematix_flow._base.location import Location
 from ematix_flow._base.suggest import nearest
 from ematix_flow.declare.config import ProjectConfig
+from ematix_flow.declare.loading import loading
 from ematix_flow.declare.project import Project, declaring_into
 from ematix_flow.errors import FlowError, ProjectLoadError
 from ematix_flow.spec.normalize import FACTORIES
@@ -35,7 +36,7 @@ def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
     project = Project(overrides=config.pipelines, overridden_in=config.origin)
     _forget_earlier_loads(config.directory)
     chosen = tuple(modules) or config.modules or tuple(_modules_of(config.directory))
-    with declaring_into(project), _importable(config.directory):
+    with declaring_into(project), _importable(config.directory), loading():
         for name in chosen:
             _import(name, config.directory)
     if not modules:  # of a part of the project, the rest is not known
@@ -44,7 +45,10 @@ def load_project(config: ProjectConfig, modules: Sequence[str] = ()) -> Project:
 
 
 def _modules_of(directory: Path) -> Iterator[str]:
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
     for entry in sorted(directory.iterdir()):
+        if script is not None and entry == Path(script).absolute():
+            continue  # the script that is running: it would be run a second time
         name = entry.stem
         if not name.isidentifier() or name.startswith(("_", "test_")) or name in _NOT_DECLARATIONS:
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ematix_flow.declare.loading import refuse_while_loading
 from ematix_flow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def runner_of(
     project: Project, *, session: object | None = None, directory: Path = Path()
 ) -> Runner:
     """Return who runs what *project* declares."""
+    refuse_while_loading("something is run")
     if not _factory:
         raise UsageError(
             "no engine is attached", hint="import from ematix_flow, not from its submodules"

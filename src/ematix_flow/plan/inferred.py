@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ematix_flow.declare.columns import refuse_names
 from ematix_flow.declare.write_rules import check_columns
 from ematix_flow.errors import NotSupported, PlanError, QueryError, SourceMissing
 from ematix_flow.plan.columns import may_reshape
@@ -51,6 +52,7 @@ def declared_table(
         name = mapped.get(actual.name.casefold(), actual.name)
         columns.append(Column(name=name, type=kind, nullable=True))
     table = Table(name=target.name, columns=tuple(columns), location=pipeline.location)
+    refuse_names(table.columns, str(target.name), pipeline.location)
     check_columns(target, table, pipeline.location)
     return table
 

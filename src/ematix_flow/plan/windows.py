@@ -40,7 +40,11 @@ def windows_of(
     own = [Window.above(column, each, lookback) for each in watermarks]
     # The texts sort like the values.
     least = None if None in watermarks else min(each for each in watermarks if each is not None)
-    shared = Window.above(column, least, lookback) if given is None else Window.of(column, given)
+    new = Window.above(column, least, lookback)
+    shared = new if given is None else Window.of(column, given)
+    if given is not None and not again and _begins_before(new, shared):
+        # A target that came to the pipeline since has nothing of what lies below.
+        shared = Window.of(column, (new.ends[0], given[1]))
     for window in (shared, *own):
         _require_sense(window, pipeline)
     return Windows(
@@ -49,6 +53,13 @@ def windows_of(
             None if again or each.ends[0] in (None, shared.ends[0]) else each for each in own
         ),
     )
+
+
+def _begins_before(one: Window, other: Window) -> bool:
+    if other.ends[0] is None or one.ends[0] is None:
+        return one.ends[0] is None and other.ends[0] is not None
+    mine, theirs = one.bounds[0].cursor, other.bounds[0].cursor
+    return mine.compares_with(theirs) and not theirs.is_at_most(mine)
 
 
 def _require_sense(window: Window, pipeline: Pipeline) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ematix_flow.errors import NotSupported, located
+from ematix_flow.errors import NotSupported, PlanError, located
 from ematix_flow.plan.collations import other_collations, refuse_incomparable_keys
 from ematix_flow.plan.diff import SchemaDiff, compare
 from ematix_flow.plan.drift import DriftDecision, resolve_drift
@@ -72,6 +72,8 @@ def plan_writing(
         known_rows=(again or pipeline.read.lookback is not None)
         and target.write.mode is Mode.APPEND,
     )
+    if layout.known_rows:
+        _require_known(layout, pipeline)
     created = _created(layout.table, name, dialect)
     diff, drift = _drift(layout.table, name, facts, target, dialect)
     refuse_incomparable_keys(layout, facts.columns or (), dialect)
@@ -107,6 +109,19 @@ def plan_writing(
             *_full_snapshot(layout),
         ),
         drifted=fit.drifted,
+    )
+
+
+def _require_known(layout: Layout, pipeline: Pipeline) -> None:
+    """Refuse to tell rows apart that were loaded before by less than what sets them apart."""
+    column = pipeline.read.incremental_column
+    if layout.keys or column is None or column.casefold() in map(str.casefold, layout.given):
+        return
+    raise PlanError(
+        f"pipeline {pipeline.name!r} may read rows again that {layout.table.name} has, and without "
+        f"a key or {column} there equal rows cannot be told from the same row",
+        where=pipeline.location,
+        hint=f"declare a key, or let the table have {column}",
     )
 
 

@@ -39,7 +39,7 @@ class StagingArea:
         """Remove what earlier runs left. Only the holder of the pipeline's lease may call this."""
         left = list(self.root.iterdir()) if self.root.is_dir() else []
         for folder in left:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
         return len(left)
 
 

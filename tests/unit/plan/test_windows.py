@@ -248,3 +248,17 @@ def test_what_is_read_is_what_the_last_target_lacks():
         windows_of(pipeline_over("c"), (one,), backwards, again=True)
     with pytest.raises(PlanError, match="has no incremental_column"):
         windows_of(pipeline_over(None), (None,), ("0", "9"), again=True)
+
+
+@pytest.mark.proves("adopt-open-run")
+def test_a_target_that_came_after_a_crash_gets_all_rows():
+    marks = ("integer:10000000000000000005", None)
+    adopted = ("> integer 5", None)
+    found = windows_of(pipeline_over("c"), marks, adopted, again=False)
+    assert found.shared.bounds == ()
+    assert [str(each) for each in found.own] == ["c > integer 5", "None"]
+    same = windows_of(pipeline_over("c"), marks[:1], adopted, again=False)
+    assert str(same.shared) == "c > integer 5"
+    # A part of the past is what was asked for, whatever the targets have.
+    part = windows_of(pipeline_over("c"), marks, (">= integer 3", "< integer 4"), again=True)
+    assert str(part.shared) == "c >= integer 3 and c < integer 4"

@@ -56,6 +56,7 @@ class RunContext:
 
     :param holder: This project on this machine, as a lease names it.
     :param targets: The connections that the pipeline writes to.
+    :param target_at: A target as if its database were another file.
     :param database_file: The file that a connection's database is, if it is one.
     :param continue_on_failure: Whether the failure of one target leaves the others to be loaded.
     """
@@ -72,6 +73,7 @@ class RunContext:
     holder: Callable[[], str]
     targets: tuple[str, ...]
     database_file: Callable[[str], Path | None]
+    target_at: Callable[[str, Path], Target]
     lease_ttl: timedelta
     continue_on_failure: bool = False
 

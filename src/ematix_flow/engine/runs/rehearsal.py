@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ematix_flow._base.clock import iso
@@ -23,12 +23,10 @@ from ematix_flow.errors import FlowError, NotSupported
 from ematix_flow.observe.events import Event, Noticed, Observer, StepStarted
 from ematix_flow.plan.consent import require_runnable
 from ematix_flow.plan.plan import Plan
+from ematix_flow.ports import Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord
 from ematix_flow.write.holding import Holding, has_leases
-
-# What a database in a file may have beside it.
-_BESIDE = ("", ".wal", "-journal", "-wal", "-shm")
 
 
 def rehearse(
@@ -93,6 +91,7 @@ class _Rehearsal:
     context: RunContext
     plan: Plan
     result: RunResult
+    absent: set[str] = field(default_factory=set)
 
     def require_unaltered(self) -> None:
         """Refuse what could only be counted by changing a table that is there."""
@@ -115,9 +114,6 @@ class _Rehearsal:
             )
         )
         holding.lock((file for _, file in files if file is not None), self.result.started_at)
-        for name, file in files:
-            if file is not None and not context.target(name).exists():
-                stack.callback(_remove, file)
         holding.take([name for name in context.targets if has_leases(context.target(name))])
         return holding
 
@@ -137,7 +133,7 @@ class _Rehearsal:
             dry=True,
             ports=BatchPorts(
                 reader=context.reader,
-                target=context.target,
+                target=lambda name: self._target(name, scratch),
                 open_engine=context.open_engine(self.plan),
                 observer=context.observer,
                 clock=context.clock,
@@ -162,8 +158,13 @@ class _Rehearsal:
             ended_at=iso(context.clock.now()),
         )
 
+    def _target(self, name: str, scratch: Path) -> Target:
+        """Return a target; for a database that is not there yet, one that goes with the run.
 
-def _remove(file: Path) -> None:
-    """Remove a database that was not there before."""
-    for suffix in _BESIDE:
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
+        Not the file itself: another pipeline may fill it meanwhile.
+        """
+        target, file = self.context.target(name), self.context.database_file(name)
+        if file is None or (target.exists() and name not in self.absent):
+            return target
+        self.absent.add(name)
+        return self.context.target_at(name, scratch / file.name)

@@ -22,6 +22,11 @@ def replay_order(run_id: str, log: RunLog, project: Project) -> tuple[str, Order
             f"run {run_id} never ended",
             hint=f"`flow run {known.pipeline}` goes on with it",
         )
+    if known.status is RunStatus.FAILED and not known.adopted:
+        raise UsageError(
+            f"run {run_id} failed, so there is nothing that it loaded to be loaded again",
+            hint=f"`flow run {known.pipeline}` reads from where the last good one came to",
+        )
     pipeline = project.pipeline(known.pipeline)
     window = _whole(known, pipeline.read.incremental_column)
     order = Order(

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.clock import iso
-from ematix_flow.engine.batch.outcome import recorded, succeeded
+from ematix_flow.engine.batch.outcome import failed, recorded, succeeded
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.adoption import begin
 from ematix_flow.engine.runs.context import Order, RunContext, claim_of
 from ematix_flow.engine.spark.opened import EngineReport
-from ematix_flow.errors import ConfigError, PipelineBusy, PresumedFailed
+from ematix_flow.errors import ConfigError, FlowError, PipelineBusy, PresumedFailed
 from ematix_flow.observe.events import Event, Noticed, Observer, RunEnded, RunStarted
 from ematix_flow.plan.consent import require_runnable
 from ematix_flow.plan.plan import Plan
@@ -91,8 +91,8 @@ class _Run:
         for dead in self.superseded:
             self._close(dead)
         if all(landed):
-            self._sweep(self.plan)
             self._adopt(landed)
+            self._sweep(self.plan)
         else:
             self._walk(holding, landed)
 
@@ -178,10 +178,13 @@ class _Run:
 
     def _sweep(self, plan: Plan) -> None:
         """Remove what a run left in staging that had landed before it died."""
-        self.context.staging_of(plan).sweep()
-        for load in plan.loads:
-            target = self.context.target(load.commit.connection)
-            sweep_staging_tables(target, plan.pipeline, load.commit)
+        try:
+            self.context.staging_of(plan).sweep()
+            for load in plan.loads:
+                target = self.context.target(load.commit.connection)
+                sweep_staging_tables(target, plan.pipeline, load.commit)
+        except (OSError, FlowError) as error:
+            self._notice(f"what the run left in staging stays for the next one to sweep ({error})")
 
     def _quarantine(self, number: int) -> Path:
         folder = self.context.state_directory / "quarantine" / self.record.pipeline
@@ -197,8 +200,11 @@ class _Run:
         that a failure would load the rows again.
         """
         landed: tuple[LedgerEntry | None, ...] = (None,)
-        if self.walk is not None and self.walk.commit_began:
-            assert self.plan is not None
+        # An earlier attempt may have landed, whatever happened to this one.
+        if self.record.attempt > 1 or (self.walk is not None and self.walk.commit_began):
+            if self.plan is None:
+                self._notice("the run stays open: the next one asks the target before it loads")
+                return False
             try:
                 landed = tuple(
                     self._ledger_entry(self.record, load.commit) for load in self.plan.loads
@@ -208,6 +214,8 @@ class _Run:
                 self._notice("the run stays open: the next one asks again before it loads")
                 return False
         if not all(landed) or (self.walk and self.walk.is_after and isinstance(error, Exception)):
+            if any(landed) and not all(landed):
+                self._record_part(landed, error)
             self._start(self.plan)
             self._end(status=RunStatus.FAILED, error=recorded(error))
             return False
@@ -216,6 +224,15 @@ class _Run:
         self._adopt(landed)
         self._end(status=RunStatus.SUCCEEDED, adopted=adopted)
         return True
+
+    def _record_part(self, landed: tuple[LedgerEntry | None, ...], error: BaseException) -> None:
+        """Note which targets have the rows, so that the next run loads the others only."""
+        assert self.plan is not None
+        outcomes = tuple(
+            succeeded(load.commit, entry) if entry else failed(load.commit, error)
+            for load, entry in zip(self.plan.loads, landed, strict=True)
+        )
+        self.record = self.record.with_targets(outcomes)
 
     def _close(self, dead: RunResult) -> None:
         """Record how a run ended that died and that nobody will adopt now."""

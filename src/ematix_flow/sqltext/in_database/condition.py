@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
 
 from ematix_flow.spec.normalize.family import Family, family_of
-from ematix_flow.spec.types import JSON, JSONB, UUID, DataType, Double, Float
+from ematix_flow.spec.types import JSON, JSONB, UUID, DataType, Double, Float, Numeric
 from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.in_database.unproven import Unproven
 
@@ -41,10 +42,10 @@ def proven_condition(condition: str, columns: Mapping[str, Known], dialect: str)
 
     :param columns: By their names in lower case.
     """
-    parsed = parse_one(condition, dialect="spark")  # as it was checked when it was declared
     try:
+        parsed = parse_one(condition, dialect="spark")
         return _Proof(columns, dialect).of(parsed)
-    except _Unknown as error:
+    except (_Unknown, SqlglotError) as error:
         raise Unproven(f"only Spark is known to read the condition {condition!r}") from error
 
 
@@ -99,6 +100,8 @@ class _Proof:
     def _family(self, known: Known) -> Family:
         if known.kind is None or isinstance(known.kind, UUID | JSON | JSONB | Float | Double):
             return Family.OTHER
+        if self.dialect == "sqlite" and isinstance(known.kind, Numeric):
+            return Family.OTHER  # it is text there
         return family_of(known.kind)
 
     def _value(self, known: Known) -> str:

@@ -71,8 +71,24 @@ def _make_room(path: Path, failure: Failure) -> None:
 
 def _connect(path: Path, purpose: Purpose) -> sqlite3.Connection:
     place = uri_of(path) if is_in_memory(path) else f"file:{quote(str(path))}"
-    if not purpose.writes:
-        place += f"{'&' if '?' in place else '?'}mode=ro"
+    if purpose.writes:
+        return _connected(place, purpose)
+    mode = f"{place}{'&' if '?' in place else '?'}mode="
+    database = _connected(f"{mode}ro", purpose)
+    try:
+        database.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            return database  # whoever uses it will be told
+        # A run that was killed left a journal, which only those who may write can roll back.
+        database.close()
+        with closing(_connected(f"{mode}rw", purpose)) as mending:
+            mending.execute("PRAGMA schema_version").fetchone()
+        database = _connected(f"{mode}ro", purpose)
+    return database
+
+
+def _connected(place: str, purpose: Purpose) -> sqlite3.Connection:
     return sqlite3.connect(
         place,
         uri=True,
