@@ -16,6 +16,7 @@ import pytest
 from ematix_flow.engine.batch import loading
 from ematix_flow.engine.runs.backfill import ChunkStatus
 from ematix_flow.errors import FlowError, PlanError, TargetError, UnknownName, UsageError
+from ematix_flow.observe.events import StepStarted
 from ematix_flow.record.run import Purpose, RunStatus
 from tests.backends.without_spark import loading_without_spark, numbered
 
@@ -438,3 +439,27 @@ def test_an_adopted_run_keeps_its_window_and_its_time(small_shop):
         dead.window,
     )
     assert numbers(small_shop) == list(range(1, 10))
+
+
+@pytest.mark.proves("several-targets", "append-once")
+@pytest.mark.parametrize("step", ["stage", "commit"])
+def test_interrupted_between_two_targets_only_the_other_is_loaded_later(project, step):
+    """Without a key: a row that is loaded twice is there twice."""
+    project.declare(TWO.format(options="").replace("Annotated[BigInt, pk()]", "BigInt"))
+    project.csv("orders", ("order_id", "customer"), [("1", "ada")])
+    seen = []
+
+    def interrupt(event):
+        if isinstance(event, StepStarted) and event.step == step:
+            seen.append(event)
+            if len(seen) == 2:
+                raise KeyboardInterrupt
+
+    with loading_without_spark():
+        with pytest.raises(KeyboardInterrupt):
+            project.flow(observer=interrupt).run("load_orders")
+        [run] = project.flow().runs()
+        assert [each.status.value for each in run.targets] == ["succeeded", "failed"]
+        project.flow().run("load_orders")
+    assert held(project, "out.db") == [1, 2]
+    assert held(project, "copy.db") == [1, 2]
