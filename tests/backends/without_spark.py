@@ -59,14 +59,14 @@ def loading_without_spark(rows: Rows | Callable[[Any], Rows] = ORDERS) -> Iterat
         opener = lambda *_: lambda: nullcontext(_ENGINE)  # noqa: E731
         patched.enter_context(patch.object(Engines, "opener", opener))
         for name, stand_in in (
-            ("frame_steps.read", rows_of),
-            ("frame_steps.run_query", rows_of),
-            ("frame_steps.judge", rows_of),
-            ("frame_steps.arrange", rows_of),
-            ("frame_steps.restrict", restrict),
-            ("loading.stage", stage),
+            ("engine.batch.frame_steps.read", rows_of),
+            ("engine.batch.frame_steps.run_query", rows_of),
+            ("engine.batch.frame_steps.judge", rows_of),
+            ("transform.shape.arrange", rows_of),
+            ("transform.shape.restrict", restrict),
+            ("engine.batch.loading.stage", stage),
         ):
-            patched.enter_context(patch(f"ematix_flow.engine.batch.{name}", stand_in))
+            patched.enter_context(patch(f"ematix_flow.{name}", stand_in))
         yield
 
 

@@ -38,13 +38,10 @@ from ematix_flow.read.frames import SourceFrames
 from ematix_flow.resolve.call import call_function
 from ematix_flow.resolve.query import Place
 from ematix_flow.resolve.signature import Argument, Role
-from ematix_flow.transform.arrange import arrange
 from ematix_flow.transform.frames import as_frame
-from ematix_flow.transform.normalize import normalize
 from ematix_flow.transform.query import run_query
-from ematix_flow.transform.reshape import reshape
+from ematix_flow.transform.shape import shaped
 from ematix_flow.transform.udf import register_udfs
-from ematix_flow.transform.window import restrict
 from ematix_flow.validate.contract import judge
 from ematix_flow.validate.discarded import DiscardedValues
 
@@ -115,14 +112,8 @@ class FrameSteps:
                 self.frame = run_query(self.spark, query, self._relations)
             case CallFunction():
                 self._call(step)
-            case Restrict(window=window, location=location):
-                self.frame = restrict(self.rows, window, location)
-            case Reshape():
-                self.frame = reshape(self.spark, self.rows, step)
-            case Arrange():
-                self.frame = arrange(self.rows, step)
-            case Normalize(table=table):
-                self.frame = normalize(self.rows, table)
+            case Restrict() | Reshape() | Arrange() | Normalize():
+                self.frame = shaped(self.spark, self.rows, step)
             case Validate():
                 self._judge(step)
             case _:

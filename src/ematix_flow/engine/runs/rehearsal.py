@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ematix_flow._base.clock import iso
@@ -91,7 +91,6 @@ class _Rehearsal:
     context: RunContext
     plan: Plan
     result: RunResult
-    absent: set[str] = field(default_factory=set)
 
     def require_unaltered(self) -> None:
         """Refuse what could only be counted by changing a table that is there."""
@@ -107,13 +106,13 @@ class _Rehearsal:
     def hold(self, stack: ExitStack) -> Holding:
         """Keep real runs away, where there has ever been one."""
         context = self.context
-        files = [(name, context.database_file(name)) for name in context.targets]
+        files = map(context.database_file, context.targets)
         holding = stack.enter_context(
             Holding(
                 claim=claim_of(self.result, context), target=context.target, notice=lambda _: None
             )
         )
-        holding.lock((file for _, file in files if file is not None), self.result.started_at)
+        holding.lock((file for file in files if file is not None), self.result.started_at)
         holding.take([name for name in context.targets if has_leases(context.target(name))])
         return holding
 
@@ -123,6 +122,7 @@ class _Rehearsal:
         area = context.staging_of(self.plan)
         scratch = area.of_run(result.run_id)
         scratch.mkdir(parents=True)
+        stand_ins = self._stand_ins(scratch)
         walk = BatchWalk(
             plan=self.plan,
             run_id=result.run_id,
@@ -133,7 +133,7 @@ class _Rehearsal:
             dry=True,
             ports=BatchPorts(
                 reader=context.reader,
-                target=lambda name: self._target(name, scratch),
+                target=lambda name: stand_ins.get(name) or context.target(name),
                 open_engine=context.open_engine(self.plan),
                 observer=context.observer,
                 clock=context.clock,
@@ -158,13 +158,14 @@ class _Rehearsal:
             ended_at=iso(context.clock.now()),
         )
 
-    def _target(self, name: str, scratch: Path) -> Target:
-        """Return a target; for a database that is not there yet, one that goes with the run.
+    def _stand_ins(self, scratch: Path) -> dict[str, Target]:
+        """Return databases that go with the run, for the files that are not there yet.
 
-        Not the file itself: another pipeline may fill it meanwhile.
+        Not the files themselves: another pipeline may fill them meanwhile.
         """
-        target, file = self.context.target(name), self.context.database_file(name)
-        if file is None or (target.exists() and name not in self.absent):
-            return target
-        self.absent.add(name)
-        return self.context.target_at(name, scratch / file.name)
+        files = {name: self.context.database_file(name) for name in self.context.targets}
+        return {
+            name: self.context.target_at(name, scratch / f"{name}-{file.name}")
+            for name, file in files.items()
+            if file is not None and not self.context.target(name).exists()
+        }

@@ -27,12 +27,15 @@ from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import LedgerEntry
 from ematix_flow.record.lease import pipeline_lease
-from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord
+from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord, TargetOutcome
 from ematix_flow.spec.window import Ends
 from ematix_flow.write.holding import Holding
 from ematix_flow.write.landed import landed as landed_in
 from ematix_flow.write.landed import last_landed
 from ematix_flow.write.staging_table import sweep_staging_tables
+
+# What each target of a plan has of a run.
+_Landed = tuple[LedgerEntry | None, ...]
 
 
 def run_pipeline(pipeline: str, context: RunContext, order: Order | None = None) -> RunResult:
@@ -101,7 +104,7 @@ class _Run:
         require_runnable(plan, allow_destructive=self.order.allow_destructive)
         return plan
 
-    def _settle_plan(self, holding: Holding) -> tuple[LedgerEntry | None, ...]:
+    def _settle_plan(self, holding: Holding) -> _Landed:
         """Plan again if the target is not what the plan saw; return what has landed of this run.
 
         The plan was made before the lease was held, because making it touches nothing.
@@ -110,10 +113,9 @@ class _Run:
         if self._is_stale(self.plan, holding):
             self.plan = self._planned(self.record.window)
         may_have_landed = self.record.attempt > 1 or self.order.run_id is not None
-        landed = tuple(
-            self._ledger_entry(self.record, load.commit) if may_have_landed else None
-            for load in self.plan.loads
-        )
+        landed: _Landed = (None,) * len(self.plan.loads)
+        if may_have_landed:
+            landed = self._landed(self.record, self.plan)
         window = self.plan.window
         reached = [entry.watermark for entry in landed if entry and entry.watermark]
         if window is not None and window.end is None and reached and not all(landed):
@@ -134,14 +136,13 @@ class _Run:
         last = last_landed(target, self.record.pipeline, step.target)
         return last.committed_at if last else None
 
-    def _adopt(self, landed: tuple[LedgerEntry | None, ...]) -> None:
+    def _adopt(self, landed: _Landed) -> None:
         """Take over the outcome of an attempt that had landed before it died."""
         assert self.plan is not None
-        pairs = zip(self.plan.loads, landed, strict=True)
-        outcomes = tuple(succeeded(load.commit, entry) for load, entry in pairs if entry)
+        outcomes = _outcomes(self.plan, landed)
         self.record = replace(self.record.with_targets(outcomes), adopted=True)
 
-    def _walk(self, holding: Holding, landed: tuple[LedgerEntry | None, ...]) -> None:
+    def _walk(self, holding: Holding, landed: _Landed) -> None:
         assert self.plan is not None
         area = self.context.staging_of(self.plan)
         area.sweep()
@@ -199,16 +200,14 @@ class _Run:
         Something may fail after the commit (a closed pipe, Ctrl-C while Spark shuts down); calling
         that a failure would load the rows again.
         """
-        landed: tuple[LedgerEntry | None, ...] = (None,)
+        landed: _Landed = (None,)
         # An earlier attempt may have landed, whatever happened to this one.
         if self.record.attempt > 1 or (self.walk is not None and self.walk.commit_began):
             if self.plan is None:
                 self._notice("the run stays open: the next one asks the target before it loads")
                 return False
             try:
-                landed = tuple(
-                    self._ledger_entry(self.record, load.commit) for load in self.plan.loads
-                )
+                landed = self._landed(self.record, self.plan)
             except Exception as unknown:  # noqa: BLE001  # whatever it is, we cannot know
                 self._notice(f"cannot ask the target whether the run landed ({unknown})")
                 self._notice("the run stays open: the next one asks again before it loads")
@@ -225,7 +224,7 @@ class _Run:
         self._end(status=RunStatus.SUCCEEDED, adopted=adopted)
         return True
 
-    def _record_part(self, landed: tuple[LedgerEntry | None, ...], error: BaseException) -> None:
+    def _record_part(self, landed: _Landed, error: BaseException) -> None:
         """Note which targets have the rows, so that the next run loads the others only."""
         assert self.plan is not None
         outcomes = tuple(
@@ -239,12 +238,8 @@ class _Run:
         assert self.plan is not None
         if dead.status is not RunStatus.RUNNING:
             return  # it landed in part, and that is on record
-        steps = [load.commit for load in self.plan.loads]
-        landed = [self._ledger_entry(dead, step) for step in steps]
-        outcomes = tuple(
-            succeeded(step, entry) for step, entry in zip(steps, landed, strict=True) if entry
-        )
-        ended = dead.with_targets(outcomes)
+        landed = self._landed(dead, self.plan)
+        ended = dead.with_targets(_outcomes(self.plan, landed))
         if all(landed):
             ended = replace(ended, status=RunStatus.SUCCEEDED, adopted=True)
         else:
@@ -256,9 +251,17 @@ class _Run:
     def _named(self) -> str:
         return "--new" if self.order.new else f"run {self.record.run_id}"
 
-    def _ledger_entry(self, run: RunResult, step: Commit) -> LedgerEntry | None:
-        target = self.context.target(step.connection)
-        return landed_in(target, run.pipeline, step.target, run.run_id)
+    def _landed(self, run: RunResult, plan: Plan) -> _Landed:
+        """Ask each target of *plan* what it has of *run*."""
+        return tuple(
+            landed_in(
+                self.context.target(load.commit.connection),
+                run.pipeline,
+                load.commit.target,
+                run.run_id,
+            )
+            for load in plan.loads
+        )
 
     # Its record --------------------------------------------------------------------------------
 
@@ -314,6 +317,12 @@ class _Run:
 
     def _notice(self, text: str) -> None:
         self.context.observer(Noticed(pipeline=self.record.pipeline, text=text))
+
+
+def _outcomes(plan: Plan, landed: _Landed) -> tuple[TargetOutcome, ...]:
+    """Return the outcomes of the targets that have the rows."""
+    pairs = zip(plan.loads, landed, strict=True)
+    return tuple(succeeded(load.commit, entry) for load, entry in pairs if entry)
 
 
 def _shielded(observer: Observer) -> Observer:

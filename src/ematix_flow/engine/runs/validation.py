@@ -14,9 +14,7 @@ from ematix_flow.errors import FlowError, RunsJob
 from ematix_flow.plan.columns import match_result, may_reshape
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import (
-    Arrange,
     CallFunction,
-    Normalize,
     ReadQuery,
     ReadRelation,
     Reshape,
@@ -27,10 +25,7 @@ from ematix_flow.plan.steps import (
 )
 from ematix_flow.ports import StateReader
 from ematix_flow.spec.pipeline import Pipeline
-from ematix_flow.transform.arrange import arrange
-from ematix_flow.transform.normalize import normalize
-from ematix_flow.transform.reshape import reshape
-from ematix_flow.transform.window import restrict
+from ematix_flow.transform.shape import shaped
 from ematix_flow.validate.contract import judge
 
 if TYPE_CHECKING:
@@ -124,23 +119,16 @@ def _judge(plan: Plan, frame: DataFrame, spark: SparkSession) -> None:
     """Build what cleans and judges the rows: a column of a wrong type is told, no job is run."""
     with translating():
         for step in plan.rows:
-            match step:
-                case Restrict(window=window, location=location):
-                    frame = restrict(frame, window, location)
-                case Reshape():
-                    frame = reshape(spark, frame, step)
+            if isinstance(step, Restrict | Reshape):
+                frame = shaped(spark, frame, step)
         for load in plan.loads:
             rows = frame
             for shaping in load.shape:
                 match shaping:
-                    case Restrict(window=window, location=location):
-                        rows = restrict(rows, window, location)
-                    case Arrange():
-                        rows = arrange(rows, shaping)
-                    case Normalize(table=table):
-                        rows = normalize(rows, table)
                     case Validate(contract=contract, as_json=as_json):
                         judge(rows, contract, as_json=as_json)
+                    case _:
+                        rows = shaped(spark, rows, shaping)
 
 
 def _match(plan: Plan, pipeline: Pipeline, names: tuple[str, ...]) -> None:
