@@ -13,7 +13,7 @@ from benchmarks.loads.memory import PeakMemory
 
 TOO_LONG = "took longer than"
 # A load that takes longer than this has failed.
-PATIENCE = 900.0
+PATIENCE = 300.0
 
 
 class Failed(Exception):
