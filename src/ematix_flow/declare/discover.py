@@ -74,34 +74,43 @@ def _importable(directory: Path) -> Iterator[None]:
 # Python keeps modules by name, and many projects have a `pipelines`. A later load in the same
 # process (a test, a server) must see its own files as they are today.
 _loaded_directories: set[Path] = set()
-# Files that are of none of these directories: nearly all, so they are looked at once.
-_strangers: set[str] = set()
+# Modules that are of none of these directories, with their files: nearly all, so each is looked at
+# once.
+_strangers: dict[str, tuple[object, str]] = {}
 _OURSELVES = __name__.partition(".")[0]
 
 
 def _forget_earlier_loads(directory: Path) -> None:
-    is_new = directory not in _loaded_directories
-    _loaded_directories.add(directory)
-    head = f"{directory}{os.sep}"
+    if directory not in _loaded_directories:
+        _loaded_directories.add(directory)
+        _meet_again(f"{directory}{os.sep}")
     for name, module in list(sys.modules.items()):
-        # We may live in the folder (src/), and so may the script that is running.
-        if name == "__main__" or name.partition(".")[0] == _OURSELVES:
+        if name in _strangers and _strangers[name][0] is module:
             continue
         file = getattr(module, "__file__", None) or ""
-        if file in _strangers and not (is_new and file.startswith(head)):
-            continue
-        if any(_belongs(Path(file), earlier) for earlier in _loaded_directories):
+        # We may live in the folder (src/), and so may the script that is running.
+        is_own = name == "__main__" or name.partition(".")[0] == _OURSELVES
+        if not is_own and _belongs(Path(file)):
             del sys.modules[name]
         else:
-            _strangers.add(file)
+            _strangers[name] = module, file
 
 
-def _belongs(file: Path, directory: Path) -> bool:
-    """Tell whether *file* is the project's own: a .venv in its folder is not."""
-    if not file.is_relative_to(directory):
-        return False
-    folders = file.relative_to(directory).parts[:-1]
-    return all(folder.isidentifier() for folder in folders)
+def _meet_again(head: str) -> None:
+    """Look again at modules from a folder that is a project's only now."""
+    for name, (_, file) in list(_strangers.items()):
+        if file.startswith(head):
+            del _strangers[name]
+
+
+def _belongs(file: Path) -> bool:
+    """Tell whether *file* is a project's own: a .venv in its folder is not."""
+    for folder in file.parents:
+        if folder in _loaded_directories:
+            return True
+        if not folder.name.isidentifier():
+            return False
+    return False
 
 
 def _import(name: str, directory: Path) -> None:
