@@ -5,8 +5,8 @@
 
 # The Python to build environments with; found when empty (see tools/python.sh).
 PYTHON ?=
-# How many processes run the whole suite: 2 halve it on 2 cores, once the servers have been installed.
-JOBS ?= 1
+# How many processes run the whole suite; found when empty: 2 where there are 2 cores or more.
+JOBS ?=
 # More options for pytest, e.g. make test-fast PYTEST_ARGS='-x -k ledger'
 PYTEST_ARGS ?=
 # Options for benchmarks/load.py, e.g. make bench-load BENCH_ARGS='--rows 100000 --repeat 1'
@@ -17,7 +17,7 @@ STEP = sh tools/step.sh
 BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 # A file stays in one process, and files keep their order, so that each has one Spark session.
-SHARED = $$([ $(JOBS) -gt 1 ] && printf -- "-n %s --dist loadfile --no-loadscope-reorder" $(JOBS))
+SHARED = $$(sh tools/jobs.sh '$(JOBS)')
 # What the tests have shown, for docs/conformance.md.
 PROOFS = .ematix-flow/proofs
 
@@ -56,6 +56,7 @@ docs: env ## write the generated pages again
 
 test: check wheel test-lowest test-sail ## everything CI runs; ends with the result of pytest
 	@$(SETUP) .venv build java
+	-@$(BIN)/flow engine prepare
 	@echo "all tests, with real services: the longest step"
 	@$(PYTEST) $(SHARED) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
 
