@@ -23,6 +23,8 @@ SQLITE_DIGEST = "flow_digest"
 SQLITE_ADD = "flow_add_microseconds"
 # SQLite takes at most a hundred arguments, unless it was compiled otherwise.
 _SQLITE_ARGUMENTS = 90
+# SQLite and DuckDB take expressions that are a thousand deep.
+_CHAINED = 100
 
 
 class Language(StrEnum):
@@ -119,7 +121,11 @@ class Grammar:
 
     def any_of(self, conditions: Sequence[str]) -> str:
         """Say that one of them holds; of none, none does."""
-        return f"({' OR '.join(conditions)})" if conditions else "FALSE"
+        return _chained(conditions, "OR") if conditions else "FALSE"
+
+    def all_of(self, conditions: Sequence[str]) -> str:
+        """Say that all of them hold; of none, all do."""
+        return _chained(conditions, "AND") if conditions else "TRUE"
 
     def joined(self, *texts: str) -> str:
         """Put texts together."""
@@ -223,3 +229,11 @@ def _nested(values: Sequence[str]) -> str:
         return f"{SQLITE_DIGEST}({', '.join(values)})"
     chunks = range(0, len(values), _SQLITE_ARGUMENTS)
     return _nested([_nested(values[start : start + _SQLITE_ARGUMENTS]) for start in chunks])
+
+
+def _chained(conditions: Sequence[str], word: str) -> str:
+    """Join conditions, many of them in halves: each is one deeper than the one before."""
+    if len(conditions) > _CHAINED:
+        half = len(conditions) // 2
+        conditions = (_chained(conditions[:half], word), _chained(conditions[half:], word))
+    return f"({f' {word} '.join(conditions)})"
