@@ -36,7 +36,7 @@ class ActualColumn:
     primary_key: bool | None = None
     """Whether it is part of the key; None where the database does not tell."""
     collation: str | None = None
-    """How its texts compare, where columns have their own way (MySQL)."""
+    """How its texts compare, where the column has its own way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ematix_flow.errors import DriftError
 from tests.backends.conftest import DATABASES
 from tests.backends.places import Places
 
@@ -100,10 +101,13 @@ FOLDING = {
     "postgres": "VARCHAR(20) COLLATE caseless",
     "mysql": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
 }
+PLAIN = {"sqlite": "TEXT", "duckdb": "VARCHAR", "postgres": "VARCHAR(20)"}
+# MySQL matches keys exactly all the same.
+FOLDED = DATABASES[:3]
 
 
 def there_already(places: Places, kind: str, columns: str) -> None:
-    listed = columns.format(folding=FOLDING[kind])
+    listed = columns.format(folding=FOLDING[kind], plain=PLAIN.get(kind))
     first = (CASELESS,) if kind == "postgres" else ()
     places.execute("out", kind, *first, f"CREATE TABLE held ({listed}, seen BIGINT)")
 
@@ -132,6 +136,22 @@ def test_a_row_that_differs_in_case_alone_is_another_row(places, kind):
     places.execute("db", "sqlite", "INSERT INTO given VALUES (1, 'A', 1)")
     assert flow.run("load", new=True).rows.inserted == 1
     assert flow.run("load", new=True).rows.inserted == 0
+
+
+@pytest.mark.proves("drift-policies", "mistakes-told")
+@pytest.mark.parametrize("kind", FOLDED)
+def test_a_key_that_its_table_folds_is_refused(places, kind):
+    there_already(places, kind, "id {folding} NOT NULL, words {plain}")
+    given(places, "('a', 'x', 1)", "('A', 'y', 2)", kind="TEXT")
+    told = "key id has the collation (?i:nocase|caseless), for which texts that differ may be one"
+    with pytest.raises(DriftError, match=told) as caught:
+        flow_into(places, kind, "merge", WORD).plan("load")
+    assert caught.value.hint
+    if kind != "sqlite":
+        places.execute("out", kind, caught.value.hint)
+        assert flow_into(places, kind, "merge", WORD).run("load").rows.inserted == 2
+    # Where rows only grow, nothing is matched.
+    assert flow_into(places, kind, "append", "String[20]").run("load").rows.inserted == 2
 
 
 @pytest.mark.proves("keys-by-column", "paths-agree")

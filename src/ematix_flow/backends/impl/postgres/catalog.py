@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 # Tables, partitioned ones, views, materialised views, foreign tables.
 _RELATIONS = "c.relkind IN ('r', 'p', 'v', 'm', 'f')"
 
+# A collation is told where texts that differ may be equal to it; to the others none are.
 _COLUMNS = f"""
 SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-       coalesce(a.attnum = ANY(i.indkey), false)
+       coalesce(a.attnum = ANY(i.indkey), false), l.collname
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
 LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
+LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation AND NOT l.collisdeterministic
 WHERE {_RELATIONS} AND c.relname = ? AND n.nspname = coalesce(CAST(? AS text), current_schema())
   AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
@@ -71,8 +73,14 @@ def columns_of(database: Connection, table: TableName) -> tuple[ActualColumn, ..
     """
     rows = fetch(database, _COLUMNS, (table.name, table.schema))
     found = tuple(
-        ActualColumn(name=name, type=short_name(kind), nullable=not not_null, primary_key=key)
-        for name, kind, not_null, key in rows
+        ActualColumn(
+            name=name,
+            type=short_name(kind),
+            nullable=not not_null,
+            primary_key=key,
+            collation=collation,
+        )
+        for name, kind, not_null, key, collation in rows
     )
     return found or None
 
