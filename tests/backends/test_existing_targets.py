@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ematix_flow.errors import DriftError
+from ematix_flow.errors import DriftError, NeedsConsent
 from tests.backends.conftest import DATABASES
 from tests.backends.places import Places
 
@@ -90,6 +90,35 @@ def test_a_condition_is_the_same_in_another_encoding(places):
     flow = flow_into(places, "mysql", "truncate", options=where, source="out")
     done = flow.run("load")
     assert (done.path, done.rows.inserted) == ("in_database", 1)
+
+
+REFERRING = """
+CREATE TABLE child (held BIGINT, FOREIGN KEY (held) REFERENCES held (id) ON DELETE {rule})
+"""
+
+
+@pytest.mark.services
+@pytest.mark.proves("drift-consent", "nothing-half-written")
+@pytest.mark.parametrize(
+    ("rule", "told", "left"),
+    [("CASCADE", "deletes those of child", []), ("SET NULL", "refer to them no more", [(None,)])],
+)
+@pytest.mark.parametrize("kind", ["postgres", "mysql"])
+def test_truncate_does_not_take_along_what_refers_to_its_rows(places, kind, rule, told, left):
+    given(places, "(1, 'a', 1)")
+    flow = flow_into(places, kind, "truncate")
+    flow.run("load")
+    places.execute("out", kind, REFERRING.format(rule=rule), "INSERT INTO child VALUES (1)")
+    [lost] = flow.plan("load").destructive
+    assert told in lost
+    assert f"(ON DELETE {rule})" in lost
+    with pytest.raises(NeedsConsent, match=told):
+        flow.run("load", new=True)
+    assert places.rows("out", "SELECT held FROM child") == [(1,)]
+    # A merge deletes nothing that comes back.
+    assert flow_into(places, kind, "merge").plan("load").destructive == ()
+    flow_into(places, kind, "truncate").run("load", new=True, allow_destructive=True)
+    assert places.rows("out", "SELECT held FROM child") == left
 
 
 CASELESS = (
