@@ -202,3 +202,34 @@ def test_what_landed_is_told_though_a_later_run_failed(project):
     assert (run["pipeline"], run["status"]) == ("load", "succeeded")
     with closing(sqlite3.connect(project.path / "out.db")) as database:
         assert database.execute("SELECT count(*) FROM copied").fetchone() == (2,)
+
+
+DRAWN = """
+@ematix.connection
+class app:
+    kind = "sqlite"
+    path = "app.db"
+
+@ematix.table
+class Drawn:
+    id: BigInt
+    side: BigInt
+
+@ematix.pipeline(
+    target=Drawn, mode="append", source_connection=app, target_connection=app,
+    transforms_pre=[filter_where("side = 1")],
+)
+def load():
+    return "SELECT id, CAST(abs(RANDOM()) % 2 AS INTEGER) AS side FROM given -- heads or tails"
+"""
+
+
+@pytest.mark.proves("paths-agree")
+def test_a_row_that_is_drawn_is_drawn_once(project):
+    rows = ", ".join(f"({number})" for number in range(100))
+    project.sqlite("app.db", "CREATE TABLE given (id BIGINT)", f"INSERT INTO given VALUES {rows}")
+    project.declare(DRAWN)
+    done = project.flow().run("load")
+    assert done.path == "in_database"
+    assert done.rows.inserted > 0
+    assert project.rows("app.db", "SELECT DISTINCT side FROM drawn") == [(1,)]
