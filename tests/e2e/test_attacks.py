@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from ematix_flow.errors import DeclarationError, FlowError, PlanError, UsageError
+from ematix_flow.errors import DeclarationError, FlowError, PlanError, TargetError, UsageError
 from ematix_flow.observe.events import StepEnded, StepStarted
 from ematix_flow.record.run import RunResult, RunStatus
 from ematix_flow.record.stores.jsonl import JsonlRunLog
@@ -233,3 +233,37 @@ def test_a_row_that_is_drawn_is_drawn_once(project):
     assert done.path == "in_database"
     assert done.rows.inserted > 0
     assert project.rows("app.db", "SELECT DISTINCT side FROM drawn") == [(1,)]
+
+
+SWAPPED = """
+@ematix.connection
+class app:
+    kind = "sqlite"
+    path = "app.db"
+
+@ematix.connection
+class out:
+    kind = "sqlite"
+    path = "out.db"
+
+@ematix.table(unique_constraints=[["place"]])
+class Seats:
+    id: Annotated[BigInt, pk()]
+    place: BigInt
+
+@ematix.pipeline(target=Seats, mode="merge", source_connection=app, target_connection=out)
+def load():
+    return "SELECT id, place FROM given"
+"""
+
+
+@pytest.mark.proves("mistakes-told", "nothing-half-written")
+def test_rows_that_exchange_a_unique_value_are_told_so(project):
+    create = "CREATE TABLE given (id BIGINT, place BIGINT)"
+    project.sqlite("app.db", create, "INSERT INTO given VALUES (1, 1), (2, 2)")
+    project.declare(SWAPPED)
+    project.flow().run("load")
+    project.sqlite("app.db", "UPDATE given SET place = 3 - place")
+    with pytest.raises(TargetError, match="cannot do so in one load"):
+        project.flow().run("load")
+    assert project.rows("out.db", "SELECT id, place FROM seats ORDER BY id") == [(1, 1), (2, 2)]
