@@ -36,7 +36,18 @@ class ActualColumn:
     primary_key: bool | None = None
     """Whether it is part of the key; None where the database does not tell."""
     collation: str | None = None
-    """How its texts compare, where columns have their own way (MySQL)."""
+    """How its texts compare, where the column has its own way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """A table whose rows refer to another, and do not stay as they are when those are deleted.
+
+    :param on_delete: What becomes of them: `CASCADE`, `SET NULL` or `SET DEFAULT`.
+    """
+
+    table: str
+    on_delete: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +121,10 @@ class StateReader(Protocol):
 
     def target(self, connection: str, table: TableName, pipeline: str) -> TargetFacts:
         """Look at the target's columns and its ledger row for *pipeline*."""
+        ...
+
+    def children(self, connection: str, table: TableName) -> tuple[Child, ...]:
+        """Return the tables that lose something when rows of *table* are deleted."""
         ...
 
 
@@ -338,6 +353,15 @@ class TargetSession(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """Commit at the end of the block; roll back when it raises."""
+        ...
+
+
+@runtime_checkable
+class KnowsChildren(Protocol):
+    """What a session can do beside being one, where deleting rows may change other tables."""
+
+    def children(self, table: TableName) -> tuple[Child, ...]:
+        """Return the other tables that lose something when rows of *table* are deleted."""
         ...
 
 

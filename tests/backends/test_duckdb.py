@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -58,6 +58,10 @@ UID = "0b9f6d3e-6a55-4a0e-8a51-4bb2f7f9e111"
         ("TIMESTAMP_NS '2026-03-01 00:00:00.000001'", pa.timestamp("us"), "keeps"),
         ("[1, 2]::INTEGER[2]", pa.list_(pa.int32()), [1, 2]),
         (f"['{UID}'::UUID]", pa.list_(pa.string()), [UID]),
+        ("[DATE '2026-03-01', NULL]", pa.list_(pa.date32()), [date(2026, 3, 1), None]),
+        ("[TIMESTAMP_S '2026-03-01']", pa.list_(pa.timestamp("us")), [datetime(2026, 3, 1)]),
+        ("[]::DATE[]", pa.list_(pa.date32()), []),
+        ("NULL::DATE[]", pa.list_(pa.date32()), None),
         ("NULL::HUGEINT", pa.decimal128(38), None),
         ("NULL::DATE", pa.date32(), None),
     ],
@@ -105,6 +109,14 @@ def test_a_type_that_nobody_carries_is_refused_with_a_way_out(tmp_path, expressi
         ("TIMESTAMP 'infinity'", "infinity"),
         ("DATE '-infinity'", "-infinity"),
         ("TIMESTAMPTZ 'infinity'", "infinity"),
+        ("TIMESTAMP_S 'infinity'", "infinity"),
+        ("TIMESTAMP_MS '-infinity'", "-infinity"),
+        ("TIMESTAMP_NS 'infinity'", "infinity"),
+        ("[NULL, TIMESTAMP 'infinity']", "[NULL, infinity]"),
+        ("[TIMESTAMP_S '-infinity']", "[-infinity]"),
+        ("[[DATE '2026-01-01'], NULL, [DATE 'infinity']]", "[[2026-01-01], NULL, [infinity]]"),
+        ("[TIMESTAMPTZ 'infinity']::TIMESTAMPTZ[1]", "[infinity]"),
+        ("{'a': 1, 'b': [DATE 'infinity']}", "{'a': 1, 'b': [infinity]}"),
     ],
 )
 def test_a_value_that_would_be_changed_is_named(tmp_path, expression, shown):

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from ematix_flow.errors import DeclarationError, FlowError, PlanError, UsageError
+from ematix_flow.errors import DeclarationError, FlowError, PlanError, TargetError, UsageError
 from ematix_flow.observe.events import StepEnded, StepStarted
 from ematix_flow.record.run import RunResult, RunStatus
 from ematix_flow.record.stores.jsonl import JsonlRunLog
@@ -202,3 +202,68 @@ def test_what_landed_is_told_though_a_later_run_failed(project):
     assert (run["pipeline"], run["status"]) == ("load", "succeeded")
     with closing(sqlite3.connect(project.path / "out.db")) as database:
         assert database.execute("SELECT count(*) FROM copied").fetchone() == (2,)
+
+
+DRAWN = """
+@ematix.connection
+class app:
+    kind = "sqlite"
+    path = "app.db"
+
+@ematix.table
+class Drawn:
+    id: BigInt
+    side: BigInt
+
+@ematix.pipeline(
+    target=Drawn, mode="append", source_connection=app, target_connection=app,
+    transforms_pre=[filter_where("side = 1")],
+)
+def load():
+    return "SELECT id, CAST(abs(RANDOM()) % 2 AS INTEGER) AS side FROM given -- heads or tails"
+"""
+
+
+@pytest.mark.proves("paths-agree")
+def test_a_row_that_is_drawn_is_drawn_once(project):
+    rows = ", ".join(f"({number})" for number in range(100))
+    project.sqlite("app.db", "CREATE TABLE given (id BIGINT)", f"INSERT INTO given VALUES {rows}")
+    project.declare(DRAWN)
+    done = project.flow().run("load")
+    assert done.path == "in_database"
+    assert done.rows.inserted > 0
+    assert project.rows("app.db", "SELECT DISTINCT side FROM drawn") == [(1,)]
+
+
+SWAPPED = """
+@ematix.connection
+class app:
+    kind = "sqlite"
+    path = "app.db"
+
+@ematix.connection
+class out:
+    kind = "sqlite"
+    path = "out.db"
+
+@ematix.table(unique_constraints=[["place"]])
+class Seats:
+    id: Annotated[BigInt, pk()]
+    place: BigInt
+
+@ematix.pipeline(target=Seats, mode="merge", source_connection=app, target_connection=out)
+def load():
+    return "SELECT id, place FROM given"
+"""
+
+
+@pytest.mark.proves("mistakes-told", "nothing-half-written")
+def test_rows_that_exchange_a_unique_value_are_told_so(project):
+    create = "CREATE TABLE given (id BIGINT, place BIGINT)"
+    project.sqlite("app.db", create, "INSERT INTO given VALUES (1, 1), (2, 2)")
+    project.declare(SWAPPED)
+    project.flow().run("load")
+    project.sqlite("app.db", "UPDATE given SET place = 3 - place")
+    with pytest.raises(TargetError, match="cannot do so in one load"):
+        project.flow().run("load")
+    assert project.rows("out.db", "SELECT id, place FROM seats ORDER BY id") == [(1, 1), (2, 2)]

@@ -30,7 +30,8 @@ def refused_row(database: str, what: str, where: str) -> TargetError:
     return TargetError(
         f"{database} refuses a row that is already there or breaks a constraint: {what}",
         where=where,
-        hint="append adds rows; filter what was loaded before, or use mode merge",
+        hint="append adds rows: filter what was loaded before, or use mode merge; and rows that "
+        "exchange the values of a unique column cannot do so in one load",
     )
 
 

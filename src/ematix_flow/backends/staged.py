@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.hidden_failure import HiddenFailure
-from ematix_flow.backends.batch import BATCH_ROWS
+from ematix_flow.backends.batch import BATCH_ROWS, in_parts
 from ematix_flow.ports import StagedBatches, StagedFiles
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def staged_batches(
         case StagedBatches():
             arriving = iter(staged.batches)
     for batch in arriving:
-        if batch.num_rows:
-            yield batch.select(wanted)
+        yield from in_parts(batch.select(wanted))
 
 
 def _in_files(files: Sequence[Path], names: list[str]) -> Iterator[RecordBatch]:

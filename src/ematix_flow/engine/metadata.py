@@ -11,7 +11,9 @@ from ematix_flow.errors import QueryError, SourceError
 from ematix_flow.ports import (
     ActualColumn,
     ArrivingColumn,
+    Child,
     DescribesAlone,
+    KnowsChildren,
     Reader,
     ReadsWithoutSpark,
     SourceFacts,
@@ -82,6 +84,14 @@ class MetadataReader:
         with opened.telling_errors():
             return opened.facts(table, pipeline)
 
+    def children(self, connection: str, table: TableName) -> tuple[Child, ...]:
+        """Return the tables that lose something when rows of *table* are deleted."""
+        opened = self._open(connection)
+        if opened is None:
+            return ()
+        with opened.telling_errors():
+            return opened.children(table)
+
     def _open(self, connection: str) -> _OpenTarget | None:
         if connection not in self._targets:
             target = self._target(connection)
@@ -112,6 +122,11 @@ class _OpenTarget:
             else None,
             dialect=self._dialect,
         )
+
+    def children(self, table: TableName) -> tuple[Child, ...]:
+        """Return the tables that lose something when rows of one are deleted."""
+        session = self._session
+        return session.children(table) if isinstance(session, KnowsChildren) else ()
 
     @contextmanager
     def telling_errors(self) -> Iterator[None]:

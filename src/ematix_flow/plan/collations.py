@@ -12,14 +12,17 @@ from ematix_flow.sqltext.collation import ForeignCollation, foreign_collation
 
 
 def refuse_incomparable_keys(layout: Layout, actual: Iterable[ActualColumn], dialect: str) -> None:
-    """Refuse a table whose keys its database would not compare with ours."""
+    """Refuse a table whose keys its database would not match exactly."""
+    if not layout.mode.needs_key and not layout.known_rows:
+        return  # rows are matched nowhere
     for column, collation in _foreign(layout, actual, dialect):
-        if collation.is_incomparable:
+        if collation.folds is not None:
             raise DriftError(
                 f"{layout.table.name}: key {column.name} has the collation {collation.name}, "
-                "for which `a` and `a ` are one key",
+                f"for which {collation.folds}",
                 where=layout.table.location,
-                hint=collation.replaced(column, layout.table.name, dialect),
+                hint=collation.replaced(column, layout.table.name)
+                or f"create the table anew without COLLATE {collation.name}",
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ematix_flow.errors import NotSupported, PlanError, located
+from ematix_flow.plan.children import lost_with_rows
 from ematix_flow.plan.collations import other_collations, refuse_incomparable_keys
 from ematix_flow.plan.diff import SchemaDiff, compare
 from ematix_flow.plan.drift import DriftDecision, resolve_drift
@@ -100,7 +101,10 @@ def plan_writing(
         ),
         facts=facts,
         diff=diff,
-        destructive=tuple(change.text for change in drift.destructive),
+        destructive=(
+            *(change.text for change in drift.destructive),
+            *lost_with_rows(target, name, state),
+        ),
         notes=(
             *notes_of(_as_declared(layout.table, fit.table), dialect),
             *other_collations(layout, facts.columns or (), dialect),

@@ -202,6 +202,18 @@ def test_a_condition_says_the_same_in_two_databases(condition, row):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.proves("paths-agree")
+@pytest.mark.parametrize("condition", ["word = 'a'", "word IN ('a')", "NOT word <> 'a'"])
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_condition_tells_texts_apart_that_their_column_does_not(condition, dialect):
+    proven = proven_condition(condition, {"word": known("word")}, dialect)
+    connect = duckdb.connect if dialect == "duckdb" else sqlite3.connect
+    with closing(connect(":memory:")) as database:
+        database.execute("CREATE TABLE t (word VARCHAR COLLATE NOCASE)")
+        database.execute("INSERT INTO t VALUES ('a'), ('A')")
+        assert database.execute(f"SELECT word FROM t WHERE {proven}").fetchall() == [("a",)]
+
+
 @pytest.mark.parametrize(
     "condition",
     [

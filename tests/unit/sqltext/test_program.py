@@ -1,7 +1,10 @@
 """What every write program has in common, by its text."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
+import duckdb
 import pytest
 
 from ematix_flow._base.location import Location
@@ -81,3 +84,16 @@ def test_postgres_looks_at_each_table_that_was_filled_before_it_joins_it(write):
 def test_other_databases_need_no_such_look_inside_the_transaction(dialect):
     # In MySQL it would end the transaction.
     assert not any("ANALYZE" in each.sql for each in program(WRITES[-1], dialect).statements)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_table_may_have_more_columns_than_an_expression_may_be_deep(dialect):
+    grammar, count = Grammar(dialect), 1200
+    differ = [f"{number} = -1" for number in range(count)]
+    same = [f"{number} <> -1" for number in range(count)]
+    sql = f"SELECT {grammar.any_of(differ)}, {grammar.all_of(same)}"
+    sql += f", {grammar.any_of([*differ, '1 = 1'])}, {grammar.all_of([*same, '1 = 2'])}"
+    connect = sqlite3.connect if dialect == "sqlite" else duckdb.connect
+    with closing(connect(":memory:")) as database:
+        found = database.execute(sql).fetchone()
+    assert tuple(map(bool, found)) == (False, True, True, False)

@@ -12,9 +12,10 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from ematix_flow.spec.normalize.family import Family, family_of
-from ematix_flow.spec.types import JSON, JSONB, UUID, DataType, Double, Float, Numeric
-from ematix_flow.sqltext.dialect_names import is_mysql
+from ematix_flow.spec.types import JSON, JSONB, UUID, DataType, Double, Float, Numeric, Text
+from ematix_flow.sqltext.dialect_names import grammar_of
 from ematix_flow.sqltext.in_database.unproven import Unproven
+from ematix_flow.sqltext.program.grammar import Grammar
 
 _JOINED = {exp.And: "AND", exp.Or: "OR"}
 _COMPARED = {
@@ -106,18 +107,14 @@ class _Proof:
 
     def _value(self, known: Known) -> str:
         """Return a column so that its texts compare byte by byte, whatever its collation."""
-        if self._family(known) is not Family.TEXT:
-            return known.sql
-        if self.dialect == "sqlite":
-            return f"{known.sql} COLLATE BINARY"
-        if is_mysql(self.dialect):
-            return f"CAST({known.sql} AS BINARY)"
-        return f'{known.sql} COLLATE "C"' if self.dialect == "postgres" else known.sql
+        assert known.kind is not None  # else its constant was refused
+        return Grammar(self.dialect).comparable(known.sql, known.kind)
 
     def _constant(self, node: exp.Expr, known: Known) -> str:
         match self._family(known), node:
             case Family.TEXT, exp.Literal(is_string=True):
-                return node.sql(dialect="mysql" if is_mysql(self.dialect) else self.dialect)
+                text = node.sql(dialect=grammar_of(self.dialect))
+                return Grammar(self.dialect).comparable(text, Text())
             case Family.NUMBER, exp.Literal(is_string=False) if node.name.isdigit():
                 return node.name
             case Family.NUMBER, exp.Neg(this=exp.Literal(is_string=False) as literal) if (

@@ -104,9 +104,17 @@ class _Renaming:
         listed = ", ".join(f"{sql} AS {self._quoted(name)}" for name, sql in outputs.items())
         kept = " AND ".join(self._proven(each) for each in wanted.kept)
         where = f" WHERE {kept}" if kept else ""
-        # The query as its author wrote it; the line ends close comments.
-        source = f"(\n{wanted.query}\n) AS {self._quoted(_SOURCE)}"
+        source = f"({self._once(wanted.query)}) AS {self._quoted(_SOURCE)}"
         return GivenRows(f"SELECT {listed} FROM {source}{where}", kinds)  # noqa: S608  # quoted
+
+    def _once(self, query: str) -> str:
+        """Return the query so that what it says of a row is said once."""
+        # As its author wrote it; the line ends close comments.
+        given = f"\n{query}\n"
+        if self.wanted.dialect == "sqlite" and "random" in query.casefold():
+            # SQLite evaluates a column wherever it is named, unless there is an OFFSET.
+            return f"SELECT * FROM ({given}) LIMIT -1 OFFSET 0"  # noqa: S608  # the user's own
+        return given
 
     def _carried(self) -> dict[str, str]:
         """Return the columns that travel under names of ours, and the query's names."""

@@ -96,6 +96,9 @@ def _text(raw: str, kind: Text | String, dialect: str) -> str:
     if dialect == "postgres":
         # A column's own collation would not meet that of the target; as VARCHAR(n) it were cut.
         return f'CAST({raw} AS TEXT) COLLATE "default"'
+    if dialect == "duckdb":
+        # The staged column would keep that of the query's.
+        return f'{raw} COLLATE "C"'
     if is_mysql(dialect) and isinstance(kind, String):
         # A longer one is told by its rule; the staged column would not take it.
         return f"CASE WHEN CHAR_LENGTH({raw}) <= {kind.length} THEN {raw} END"

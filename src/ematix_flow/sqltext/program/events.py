@@ -78,7 +78,7 @@ def new_events(scene: Scene) -> Statement:
         AT: grammar.column("s", AT),
         ORDER.name: grammar.column("s", SEQUENCE),
         DELETED.name: scene.is_deletion("s"),
-        ROW.name: grammar.digest("s", scene.layout.given),
+        ROW.name: grammar.digest("s", scene.given),
     }
     chosen = ", ".join(f"{value} AS {grammar.name(name)}" for name, value in listed.items())
     events = f"SELECT {chosen} FROM {scene.staging} AS s"
@@ -105,7 +105,7 @@ def missing_keys(scene: Scene) -> tuple[Statement, ...]:
         AT: at,
         ORDER.name: "''",
         DELETED.name: "TRUE" if is_gone else "FALSE",
-        ROW.name: grammar.digest("t", scene.layout.given),
+        ROW.name: grammar.digest("t", scene.given),
     }
     query = f"SELECT {', '.join(listed.values())} {scene.vanished()} AND {current}"
     return (scene.work.fill(NEW, listed, query),)
@@ -178,7 +178,7 @@ def _known(scene: Scene) -> str:
         AT: begun,
         ORDER.name: "''",
         DELETED.name: "FALSE",
-        ROW.name: grammar.digest("t", scene.layout.given),
+        ROW.name: grammar.digest("t", scene.given),
     }
     logged = grammar.name(LOGGED.name)
     return (

@@ -23,6 +23,8 @@ SQLITE_DIGEST = "flow_digest"
 SQLITE_ADD = "flow_add_microseconds"
 # SQLite takes at most a hundred arguments, unless it was compiled otherwise.
 _SQLITE_ARGUMENTS = 90
+# SQLite and DuckDB take expressions that are a thousand deep.
+_CHAINED = 100
 
 
 class Language(StrEnum):
@@ -105,21 +107,25 @@ class Grammar:
                 return f"{left} IS DISTINCT FROM {right}"
 
     def comparable(self, value: str, kind: DataType) -> str:
-        """Return a value in a form that compares exactly."""
+        """Return a value in a form that compares exactly, whatever its column's collation."""
+        is_text = isinstance(kind, Text | String | JSON)
         match self.language:
-            case Language.POSTGRES:
-                # PostgreSQL cannot compare JSON.
-                return f"CAST({value} AS TEXT)" if isinstance(kind, JSON) else value
+            case Language.POSTGRES if isinstance(kind, JSON):
+                return f"CAST({value} AS TEXT)"  # PostgreSQL cannot compare JSON
+            case Language.POSTGRES | Language.DUCKDB:
+                return f'{value} COLLATE "C"' if is_text else value
             case Language.MYSQL:
-                # Whatever the collation of a table that was there.
-                is_text = isinstance(kind, Text | String | JSON)
-                return f"CAST({value} AS BINARY)" if is_text else value
-            case Language.SQLITE | Language.DUCKDB:
-                return value
+                return _mysql_bytes(value, kind) if is_text else value
+            case Language.SQLITE:
+                return f"{value} COLLATE BINARY" if is_text else value
 
     def any_of(self, conditions: Sequence[str]) -> str:
         """Say that one of them holds; of none, none does."""
-        return f"({' OR '.join(conditions)})" if conditions else "FALSE"
+        return _chained(conditions, "OR") if conditions else "FALSE"
+
+    def all_of(self, conditions: Sequence[str]) -> str:
+        """Say that all of them hold; of none, all do."""
+        return _chained(conditions, "AND") if conditions else "TRUE"
 
     def joined(self, *texts: str) -> str:
         """Put texts together."""
@@ -138,9 +144,9 @@ class Grammar:
             case Language.MYSQL | Language.SQLITE | Language.DUCKDB:
                 return text
 
-    def digest(self, alias: str, names: Sequence[str]) -> str:
+    def digest(self, alias: str, columns: Sequence[Column]) -> str:
         """Return a row's canonical bytes, shortened: they decide between equals."""
-        values = [self.column(alias, name) for name in names]
+        values = [self.column(alias, each.name) for each in columns]
         match self.language:
             case Language.POSTGRES:
                 return f"md5(CAST(ROW({', '.join(values)}) AS TEXT))"
@@ -150,8 +156,9 @@ class Grammar:
                 return f"md5(CAST(ROW({', '.join(values)}) AS VARCHAR))"
             case Language.MYSQL:
                 # Each for itself: together they may be longer than a packet. MySQL has no MD5.
-                each = (f"IFNULL(SHA2(CAST({value} AS BINARY), 256), '-')" for value in values)
-                return f"SHA2(CONCAT_WS(',', {', '.join(each)}), 256)"
+                exact = (_mysql_bytes(self.column(alias, each.name), each.type) for each in columns)
+                shortened = ", ".join(f"IFNULL(SHA2({value}, 256), '-')" for value in exact)
+                return f"SHA2(CONCAT_WS(',', {shortened}), 256)"
 
     def later(self, moment: str, by: timedelta) -> str:
         """Return a moment moved by a duration."""
@@ -223,3 +230,18 @@ def _nested(values: Sequence[str]) -> str:
         return f"{SQLITE_DIGEST}({', '.join(values)})"
     chunks = range(0, len(values), _SQLITE_ARGUMENTS)
     return _nested([_nested(values[start : start + _SQLITE_ARGUMENTS]) for start in chunks])
+
+
+def _mysql_bytes(value: str, kind: DataType) -> str:
+    """Return the bytes of a value: of a text in one encoding, as a table may have another."""
+    if isinstance(kind, Text | String | JSON):
+        value = f"CONVERT({value} USING utf8mb4)"
+    return f"CAST({value} AS BINARY)"
+
+
+def _chained(conditions: Sequence[str], word: str) -> str:
+    """Join conditions, many of them in halves: each is one deeper than the one before."""
+    if len(conditions) > _CHAINED:
+        half = len(conditions) // 2
+        conditions = (_chained(conditions[:half], word), _chained(conditions[half:], word))
+    return f"({f' {word} '.join(conditions)})"

@@ -64,7 +64,7 @@ def _events(scene: Scene) -> str:
     order = grammar.joined(
         grammar.column("s", SEQUENCE),
         f"CASE WHEN {deletes} THEN '!1' ELSE '!0' END",
-        grammar.digest("s", scene.layout.given),
+        grammar.digest("s", scene.given),
     )
     return (
         f"(SELECT {grammar.columns('s', scene.layout.given)}, "

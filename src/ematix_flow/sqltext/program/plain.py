@@ -55,7 +55,7 @@ def _known_left_out(scene: Scene) -> str:
             f"ORDER BY {comparable}) AS {number} FROM {table} AS {alias})"
         )
 
-    same = " AND ".join(_equal(scene, column) for column in scene.given)
+    same = grammar.all_of([_equal(scene, column) for column in scene.given])
     return (
         f"SELECT {_chosen(scene, 's')} FROM {counted(scene.staging, 's')} AS s "
         f"WHERE NOT EXISTS (SELECT 1 FROM {counted(scene.target, 't')} AS t "

@@ -22,7 +22,7 @@ def without_duplicates(program: Program, scene: Scene) -> Program:
     )
     given = scene.layout.given
     # In order, because they are fetched in parts.
-    order = f"{grammar.columns('i', scene.layout.keys)}, {grammar.digest('i', given)}"
+    order = f"{grammar.columns('i', scene.layout.keys)}, {grammar.digest('i', scene.given)}"
     apart = f"SELECT {grammar.columns('i', given)} FROM {staged} AS i {joined} ORDER BY {order}"
     temporary = "" if grammar.is_mysql else "TEMP "
     drop = f"DROP VIEW IF EXISTS {scene.staging}"

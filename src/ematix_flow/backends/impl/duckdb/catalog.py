@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ematix_flow.backends.tables import missing_table
 from ematix_flow.ports import ActualColumn
 from ematix_flow.spec.table import TableName
+from ematix_flow.sqltext.collation import told_collations
 from ematix_flow.sqltext.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -30,18 +32,45 @@ SELECT table_name FROM duckdb_tables()
 UNION SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1
 """
 
+# Nothing else tells a collation.
+_COLLATED = """
+SELECT lower(schema_name), lower(table_name), sql FROM duckdb_tables()
+WHERE contains(lower(sql), 'collate')
+"""
 
-def columns_of(database: DuckDBPyConnection, table: TableName) -> tuple[ActualColumn, ...] | None:
+# By schema and table, then by column, all in lower case.
+Collations = Mapping[tuple[str, str], Mapping[str, str]]
+
+
+def collations_in(database: DuckDBPyConnection) -> Collations:
+    """Return the columns that compare texts in a way of their own."""
+    return {
+        (schema, table): told_collations(created, "duckdb")
+        for schema, table, created in database.execute(_COLLATED).fetchall()
+    }
+
+
+def columns_of(
+    database: DuckDBPyConnection, table: TableName, collations: Collations
+) -> tuple[ActualColumn, ...] | None:
     """Return the table's columns, or None where it does not exist."""
     import duckdb
 
-    name = f"{quoted(table.schema or 'main', 'duckdb')}.{quoted(table.name, 'duckdb')}"
+    schema = table.schema or "main"
+    name = f"{quoted(schema, 'duckdb')}.{quoted(table.name, 'duckdb')}"
     try:
         rows = database.execute(_COLUMNS, [name]).fetchall()
     except duckdb.CatalogException:
         return None
+    told = collations.get((schema.lower(), table.name.lower()), {})
     return tuple(
-        ActualColumn(name=column, type=kind, nullable=not filled, primary_key=bool(key))
+        ActualColumn(
+            name=column,
+            type=kind,
+            nullable=not filled,
+            primary_key=bool(key),
+            collation=told.get(column.casefold()),
+        )
         for column, kind, filled, key in rows
     )
 

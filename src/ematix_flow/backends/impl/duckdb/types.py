@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _ENDLESS = frozenset({"date", "timestamp", "timestamp with time zone"})
+_COARSE = ("timestamp_s", "timestamp_ms", "timestamp_ns")
 _AS_IT_IS = _ENDLESS | {
     *("boolean", "tinyint", "smallint", "integer", "bigint"),
     *("float", "double", "decimal", "varchar", "blob"),
@@ -30,9 +31,7 @@ _AS_ANOTHER = {
     "ubigint": "DECIMAL(20,0)",
     "hugeint": "DECIMAL(38,0)",
     "uhugeint": "DECIMAL(38,0)",
-    "timestamp_s": "TIMESTAMP",
-    "timestamp_ms": "TIMESTAMP",
-    "timestamp_ns": "TIMESTAMP",
+    **dict.fromkeys(_COARSE, "TIMESTAMP"),
     "uuid": "VARCHAR",
     "enum": "VARCHAR",
     "null": "VARCHAR",
@@ -70,22 +69,50 @@ def _exported(source: str, name: str, kind: DuckDBPyType) -> str:
             f"column {name!r} is {kind}, which Spark cannot carry exactly",
             hint=f"CAST({name} AS VARCHAR) in the query to take it as text",
         )
-    if kind.id in _ENDLESS:
-        return _checked(source, f"isfinite({source})", name, wanted, source)
-    if wanted == str(kind):
-        return source
-    if not any(part in str(kind) for part in _MAY_LOSE):
-        return f"CAST({source} AS {wanted})"
-    value = f"TRY_CAST({source} AS {wanted})"
-    unchanged = f"CAST({value} AS {kind}) IS NOT DISTINCT FROM {source}"
-    return _checked(source, unchanged, name, wanted, value)
+    value, conditions = source, _finite(source, kind)
+    if wanted != str(kind):
+        value = f"CAST({source} AS {wanted})"
+        if any(part in str(kind) for part in _MAY_LOSE):
+            value = f"TRY_{value}"
+            conditions.append(f"CAST({value} AS {kind}) IS NOT DISTINCT FROM {source}")
+    return _checked(source, conditions, name, wanted, value) if conditions else value
 
 
-def _checked(source: str, condition: str, name: str, wanted: str, value: str) -> str:
-    before = exp.Literal.string(f"column {name!r} holds ").sql(dialect="duckdb")
-    after = exp.Literal.string(f", {_LOST}{wanted}").sql(dialect="duckdb")
+def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> list[str]:
+    """Return what says that no time in a value is endless; nothing where it has no time.
+
+    :param depth: In how many lists it is.
+    """
+    match kind.id:
+        case "list" | "array":
+            (_, element), *_ = _children(kind)
+            each = f"x{depth}"
+            found = " AND ".join(_finite(each, element, depth + 1))
+            listed = f"[{found} FOR {each} IN CAST({value} AS {element}[])]"
+            return [f"coalesce(list_aggregate({listed}, 'bool_and'), TRUE)"] if found else []
+        case "struct":
+            fields = (
+                (f"struct_extract({value}, {_text(name)})", field)
+                for name, field in _children(kind)
+            )
+            return [each for field in fields for each in _finite(*field, depth)]
+        case simple if simple in _COARSE:
+            return [f"coalesce(isfinite(TRY_CAST({value} AS TIMESTAMP)), {value} IS NULL)"]
+        case simple if simple in _ENDLESS:
+            return [f"coalesce(isfinite({value}), {value} IS NULL)"]
+        case _:
+            return []
+
+
+def _checked(source: str, conditions: Sequence[str], name: str, wanted: str, value: str) -> str:
+    before, after = _text(f"column {name!r} holds "), _text(f", {_LOST}{wanted}")
+    condition = " AND ".join(conditions)
     refusal = f"error({before} || CAST({source} AS VARCHAR) || {after})"
-    return f"CASE WHEN {source} IS NULL OR {condition} THEN {value} ELSE {refusal} END"
+    return f"CASE WHEN {source} IS NULL OR ({condition}) THEN {value} ELSE {refusal} END"
+
+
+def _text(text: str) -> str:
+    return exp.Literal.string(text).sql(dialect="duckdb")
 
 
 def _carried(kind: DuckDBPyType) -> str | None:

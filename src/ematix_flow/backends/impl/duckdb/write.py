@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from sqlglot import exp
 
-from ematix_flow.backends.impl.duckdb.catalog import columns_of
+from ematix_flow.backends.impl.duckdb.catalog import Collations, collations_in, columns_of
 from ematix_flow.backends.impl.duckdb.database import is_there, opened
 from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.backends.staged import streamed
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatchReader
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DuckdbSession:
     """An open database."""
 
@@ -41,7 +42,12 @@ class DuckdbSession:
 
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
-        return columns_of(self.database, table)
+        return columns_of(self.database, table, self._collations)
+
+    @cached_property
+    def _collations(self) -> Collations:
+        # DuckDB looks through all tables for them, so it is asked once.
+        return collations_in(self.database)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""

@@ -6,7 +6,7 @@ from ematix_flow.backends.impl.mysql.database import Connection, fetch
 from ematix_flow.backends.impl.mysql.server import Server
 from ematix_flow.backends.tables import FoundTable, missing_table
 from ematix_flow.errors import TargetError
-from ematix_flow.ports import ActualColumn
+from ematix_flow.ports import ActualColumn, Child
 from ematix_flow.spec.table import TableName
 
 # Names compare as the server keeps them: some fold their case.
@@ -20,6 +20,17 @@ ORDER BY ORDINAL_POSITION
 _ENGINE = """
 SELECT ENGINE FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND TABLE_TYPE = 'BASE TABLE'
+"""
+
+# Not itself: its rows are all gone then.
+_CHILDREN = """
+SELECT DISTINCT IF(CONSTRAINT_SCHEMA = DATABASE(), TABLE_NAME,
+                   CONCAT(CONSTRAINT_SCHEMA, '.', TABLE_NAME)), DELETE_RULE
+FROM information_schema.REFERENTIAL_CONSTRAINTS
+WHERE UNIQUE_CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND REFERENCED_TABLE_NAME = ?
+  AND DELETE_RULE IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
+  AND NOT (CONSTRAINT_SCHEMA = UNIQUE_CONSTRAINT_SCHEMA AND TABLE_NAME = REFERENCED_TABLE_NAME)
+ORDER BY 1, 2
 """
 
 _FIND = """
@@ -61,6 +72,12 @@ def require_transactions(database: Connection, table: TableName) -> None:
                 "would leave half of its rows",
                 hint=f"ALTER TABLE {table} ENGINE=InnoDB",
             )
+
+
+def children_of(database: Connection, table: TableName) -> tuple[Child, ...]:
+    """Return the other tables that lose something when rows of *table* are deleted."""
+    rows = fetch(database, _CHILDREN, (table.schema, table.name))
+    return tuple(Child(table=name, on_delete=rule) for name, rule in rows)
 
 
 def find_table(database: Connection, relation: str, server: Server) -> FoundTable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.backends.batch import BATCH_ROWS
+from ematix_flow.backends.batch import BATCH_ROWS, batches_of
 from ematix_flow.backends.database_reader import DatabaseReader
 from ematix_flow.backends.impl.mysql.catalog import columns_of, find_table
 from ematix_flow.backends.impl.mysql.database import Connection, opened, run
@@ -120,4 +120,4 @@ def _exported(query: str, columns: Sequence[ReadAs]) -> str:
 
 def _fetched(cursor: Any, columns: Sequence[ReadAs]) -> Iterator[RecordBatch]:
     while rows := cursor.fetchmany(BATCH_ROWS):
-        yield to_arrow(rows, columns)
+        yield from batches_of(to_arrow(rows, columns), [column.name for column in columns])

@@ -119,8 +119,8 @@ def read_as(field: Field) -> ReadAs:
     )
 
 
-def to_arrow(rows: Sequence[tuple[Any, ...]], columns: Sequence[ReadAs]) -> pa.RecordBatch:
-    """Return rows as one Arrow batch; a value that is not carried is an error."""
+def to_arrow(rows: Sequence[tuple[Any, ...]], columns: Sequence[ReadAs]) -> list[Any]:
+    """Return rows as Arrow columns; a value that is not carried is an error."""
     import pyarrow as pa
 
     arrays = []
@@ -129,7 +129,7 @@ def to_arrow(rows: Sequence[tuple[Any, ...]], columns: Sequence[ReadAs]) -> pa.R
             arrays.append(column.convert(values))
         except (pa.ArrowInvalid, ValueError) as error:
             raise _misfit(column, values, rows, columns) from error
-    return pa.record_batch(arrays, names=[column.name for column in columns])
+    return arrays
 
 
 def _whole(field: Field) -> ReadAs:

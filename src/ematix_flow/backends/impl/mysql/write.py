@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import assert_never
 
-from ematix_flow.backends.impl.mysql.catalog import columns_of, require_transactions
+from ematix_flow.backends.impl.mysql.catalog import children_of, columns_of, require_transactions
 from ematix_flow.backends.impl.mysql.database import (
     Connection,
     dialect_at,
@@ -25,6 +25,7 @@ from ematix_flow.backends.staged import staged_batches
 from ematix_flow.errors import DatabaseBusy, TargetError
 from ematix_flow.ports import (
     ActualColumn,
+    Child,
     StagedBatches,
     StagedFiles,
     StagedQuery,
@@ -65,6 +66,10 @@ class MySQLSession:
         if found is not None:
             require_transactions(self.database, table)
         return found
+
+    def children(self, table: TableName) -> tuple[Child, ...]:
+        """Return the other tables that lose something when rows of *table* are deleted."""
+        return children_of(self.database, table)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""

@@ -10,7 +10,7 @@ from ematix_flow.backends.impl.postgres.database import fetch
 from ematix_flow.backends.impl.postgres.server import Server
 from ematix_flow.backends.tables import FoundTable, missing_table
 from ematix_flow.errors import SourceError
-from ematix_flow.ports import ActualColumn
+from ematix_flow.ports import ActualColumn, Child
 from ematix_flow.spec.table import TableName
 
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 # Tables, partitioned ones, views, materialised views, foreign tables.
 _RELATIONS = "c.relkind IN ('r', 'p', 'v', 'm', 'f')"
 
+# A collation is told where texts that differ may be equal to it; to the others none are.
 _COLUMNS = f"""
 SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-       coalesce(a.attnum = ANY(i.indkey), false)
+       coalesce(a.attnum = ANY(i.indkey), false), l.collname
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
 LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
+LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation AND NOT l.collisdeterministic
 WHERE {_RELATIONS} AND c.relname = ? AND n.nspname = coalesce(CAST(? AS text), current_schema())
   AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
@@ -56,6 +58,21 @@ WHERE {_RELATIONS} AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 
 ORDER BY 1
 """  # noqa: S608  # our own text
 
+# Not itself: its rows are all gone then. Partitions of a table are told by its own name.
+_CHILDREN = """
+SELECT DISTINCT CASE WHEN pg_table_is_visible(t.oid) THEN '' ELSE m.nspname || '.' END || t.relname,
+       CASE f.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE 'SET DEFAULT' END
+FROM pg_catalog.pg_constraint f
+JOIN pg_catalog.pg_class c ON c.oid = f.confrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class t ON t.oid = f.conrelid
+JOIN pg_catalog.pg_namespace m ON m.oid = t.relnamespace
+WHERE f.contype = 'f' AND f.confdeltype IN ('c', 'n', 'd') AND t.oid <> c.oid
+  AND NOT t.relispartition AND c.relname = ?
+  AND n.nspname = coalesce(CAST(? AS text), current_schema())
+ORDER BY 1, 2
+"""
+
 _LONG_NAMES = (
     (re.compile(r"^character varying\b"), "varchar"),
     (re.compile(r"^character\b"), "char"),
@@ -71,10 +88,22 @@ def columns_of(database: Connection, table: TableName) -> tuple[ActualColumn, ..
     """
     rows = fetch(database, _COLUMNS, (table.name, table.schema))
     found = tuple(
-        ActualColumn(name=name, type=short_name(kind), nullable=not not_null, primary_key=key)
-        for name, kind, not_null, key in rows
+        ActualColumn(
+            name=name,
+            type=short_name(kind),
+            nullable=not not_null,
+            primary_key=key,
+            collation=collation,
+        )
+        for name, kind, not_null, key, collation in rows
     )
     return found or None
+
+
+def children_of(database: Connection, table: TableName) -> tuple[Child, ...]:
+    """Return the other tables that lose something when rows of *table* are deleted."""
+    rows = fetch(database, _CHILDREN, (table.name, table.schema))
+    return tuple(Child(table=name, on_delete=rule) for name, rule in rows)
 
 
 def has_schema(database: Connection, name: str) -> bool:

@@ -33,6 +33,8 @@ _SPELT = {
     "timetz": "time with time zone",
 }
 _ENDLESS = frozenset({"date", "timestamp", "timestamptz"})
+# The last moment of Arrow, Spark and DuckDB is in January of this year.
+_LAST_MOMENT = "294247-01-01"
 _AS_IT_IS = frozenset(
     {
         *("bool", "int2", "int4", "int8", "float4", "float8", "bytea"),
@@ -119,7 +121,8 @@ def carried(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _exported(source: str, field: pa.Field) -> str:
     name = _name(field)
     if name in _ENDLESS:
-        return _checked(source, f"isfinite({source})", field, spelt(field))
+        carriable = f"isfinite({source}) AND {source} < {_beyond(name)}"
+        return _checked(source, carriable, field, spelt(field))
     if name in _AS_IT_IS:
         return source
     if name in _AS_ANOTHER:
@@ -139,7 +142,9 @@ def _exported_array(source: str, field: pa.Field, element: pa.Field) -> str:
     name = _name(element)
     flat = f"coalesce(array_ndims({source}), 1) = 1"
     if name in _ENDLESS:
-        finite = f"NOT (array['-infinity', 'infinity']::{spelt(element)}[] && {source})"
+        # A NULL among them is no answer.
+        odd = f"{_beyond(name)} <= ANY ({source}) OR '-infinity' = ANY ({source})"
+        finite = f"NOT coalesce({odd}, false)"
         return _checked(source, f"{flat} AND {finite}", field, f"{spelt(element)}[]")
     if name in _AS_IT_IS:
         return _checked(source, flat, field, f"{spelt(element)}[]")
@@ -150,6 +155,11 @@ def _exported_array(source: str, field: pa.Field, element: pa.Field) -> str:
         f"column {field.name!r} is {spelt(field)}, which Spark cannot carry exactly",
         hint=f"CAST({field.name} AS text[]) in the query",
     )
+
+
+def _beyond(name: str) -> str:
+    """Return what no day, or no moment, may reach."""
+    return "'infinity'" if name == "date" else f"'{_LAST_MOMENT}'"
 
 
 def _checked(value: str, condition: str, field: pa.Field, kind: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 import sqlglot
 from sqlglot import exp
 
-from ematix_flow.backends.impl.postgres.catalog import columns_of, has_schema
+from ematix_flow.backends.impl.postgres.catalog import children_of, columns_of, has_schema
 from ematix_flow.backends.impl.postgres.database import fetch, opened, run
 from ematix_flow.backends.impl.postgres.failures import NOT_ALLOWED, diagnosis
 from ematix_flow.backends.impl.postgres.parameters import counting
@@ -28,6 +28,7 @@ from ematix_flow.backends.purpose import LOOKING, WRITING
 from ematix_flow.errors import TargetError
 from ematix_flow.ports import (
     ActualColumn,
+    Child,
     StagedBatches,
     StagedFiles,
     StagedQuery,
@@ -54,6 +55,10 @@ class PostgresSession:
     def columns(self, table: TableName) -> tuple[ActualColumn, ...] | None:
         """Return the table's columns, or None where it does not exist."""
         return columns_of(self.database, table)
+
+    def children(self, table: TableName) -> tuple[Child, ...]:
+        """Return the other tables that lose something when rows of *table* are deleted."""
+        return children_of(self.database, table)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run one statement and return how many rows it changed."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ematix_flow.backends.batch import BATCH_ROWS
+from ematix_flow.backends.batch import BATCH_ROWS, batches_of
 from ematix_flow.backends.database_reader import DatabaseReader
 from ematix_flow.backends.impl.sqlite.catalog import columns_of, find_table
 from ematix_flow.backends.impl.sqlite.database import opened
@@ -82,7 +82,7 @@ def _fetched(
     cursor: sqlite3.Cursor, names: Sequence[str], kinds: Sequence[ReadAs]
 ) -> Iterator[RecordBatch]:
     while rows := cursor.fetchmany(BATCH_ROWS):
-        yield to_arrow(rows, names, kinds)
+        yield from batches_of(to_arrow(rows, names, kinds), names)
 
 
 def _columns(database: sqlite3.Connection, query: str) -> tuple[list[str], list[ReadAs]]:

@@ -87,8 +87,8 @@ def _by_storage(storage: set[str]) -> ReadAs:
 
 def to_arrow(
     rows: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Sequence[ReadAs]
-) -> pa.RecordBatch:
-    """Return rows as one Arrow batch; a value that is not its column's type is an error."""
+) -> list[Any]:
+    """Return rows as Arrow columns; a value that is not its column's type is an error."""
     import pyarrow as pa
 
     arrays = []
@@ -107,7 +107,7 @@ def to_arrow(
                 row for row, value in zip(rows, values, strict=True) if not _fits(value, kind)
             )
             raise _misfit(name, bad[index], kind, names, bad) from error
-    return pa.record_batch(arrays, names=list(names))
+    return arrays
 
 
 def _fits(value: Any, kind: ReadAs) -> bool:
