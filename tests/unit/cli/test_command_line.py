@@ -74,6 +74,30 @@ def test_an_unexpected_error_shows_its_stack_when_asked(flow):
     assert "canary-9" not in err
 
 
+@pytest.mark.proves("no-stack-trace")
+@pytest.mark.parametrize(
+    ("arguments", "what", "hint"),
+    [
+        (["preview"], "Missing argument 'NAME'", "flow preview --help"),
+        (["run", "--nope"], "No such option", "flow run --help"),
+        (["runs", "--limit", "0"], "0 is not in the range", "flow runs --help"),
+        (["engine", "strat"], "No such command 'strat'", "flow engine --help"),
+    ],
+)
+@pytest.mark.parametrize("asked", [["--format", "json"], ["--format=json"]])
+def test_a_program_is_told_as_json_that_its_command_is_wrong(flow, arguments, what, hint, asked):
+    code, out, err = flow(AssertionError(), *arguments, *asked)
+    error = json.loads(err)["error"]
+    assert (code, out, error["type"], error["hint"]) == (2, "", "UsageError", hint)
+    assert what in error["what"]
+
+
+def test_a_person_is_told_by_click_that_a_command_is_wrong(flow):
+    code, out, err = flow(AssertionError(), "run", "--nope")
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: flow run ")
+
+
 class ManualClock:
     seconds = 0.0
 
