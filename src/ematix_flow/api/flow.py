@@ -148,6 +148,7 @@ class Flow:
             asked=engine,
             session=session,
         )
+        engines.choice()  # a wrong name is a mistake also where no step needs an engine
         planning = Planning(
             config=config,
             project=project,
@@ -392,6 +393,7 @@ class Flow:
         from ematix_flow.engine.runs.context import RunContext
 
         pipeline, engines = self.project.pipeline(name), self.engines
+        engines.choice(name)  # as above: the pipeline may have a wish of its own
         return RunContext(
             state_directory=self.config.state_directory,
             staging_root=lambda: engines.staging_root(name),
