@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ematix_flow._base.clock import Clock
 from ematix_flow.api.engines import Engines
 from ematix_flow.api.explanation import Explanation, Unplannable
+from ematix_flow.api.installation import Installation
 from ematix_flow.api.places import Places
 from ematix_flow.declare.config import ProjectConfig
 from ematix_flow.declare.direct_limit import direct_limit
@@ -102,6 +103,7 @@ class Planning:
                 state=state,
                 resolved=self.resolution.input_of,
                 after=self.resolution.after,
+                lacks=Installation(self.backends, self.engines).lacks,
                 now=self.clock.now(),
                 direct_bytes=direct_limit(self.config, self.environ),
                 with_lineage=with_lineage,
