@@ -77,6 +77,9 @@ def test_a_load_between_databases_misses_no_spark(copying, without):
     without("pyspark")
     assert copying.flow().plan("load").blockers == ()
     assert copying.flow().run("load").path == "direct"
+    with pytest.raises(NotSupported, match="a preview is computed by Spark: pyspark is not inst"):
+        copying.flow().preview("load")
+    assert copying.flow().dry_run("load").rows.read == 0
     without("pyarrow")
     assert copying.flow().plan("load").blockers == (NO_ARROW,)
 
