@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-BACKENDS = ["duckdb", "mysql", "postgres"]
+BACKENDS = ["sqlite", "duckdb", "mysql", "postgres"]
 SECRETS = ["vault", "aws", "gcp"]
 # File -> extras of pyproject.toml and .in files it was made from; as in tools/lock.sh.
 SOURCES: dict[str, tuple[list[str], list[str]]] = {

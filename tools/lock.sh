@@ -22,7 +22,7 @@ compile() { # compile NAME ARGUMENTS...
 upgrade=${1:-}
 
 # The largest set decides; the others follow it, so that any of them can share an environment.
-backends="--extra duckdb --extra mysql --extra postgres"
+backends="--extra sqlite --extra duckdb --extra mysql --extra postgres"
 secrets="--extra vault --extra aws --extra gcp"
 # shellcheck disable=SC2086 # options of our own making
 compile dev pyproject.toml --extra spark $backends $secrets requirements/dev.in $upgrade

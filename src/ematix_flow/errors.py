@@ -52,6 +52,8 @@ EXIT_USAGE = 2
 EXIT_CHECKS = 3
 EXIT_CONSENT = 4
 EXIT_INTERRUPTED = 130
+# 128 + SIGPIPE, as a shell tells of a program whose reader left.
+EXIT_UNREAD = 141
 
 
 class FlowError(Exception):

@@ -549,7 +549,7 @@ MISTAKES = {
         plan="load_customers",
         says=(
             "connection 'warehouse': kind 'snowflake': connections can be declared, reading",
-            "ematix-flow[snowflake]",
+            "what can be read or written today: csv, duckdb",
         ),
         at="@ematix.pipeline",
     ),

@@ -16,6 +16,7 @@ from ematix_flow.api.engines import Engines
 from ematix_flow.api.explanation import Explanation, Unplannable
 from ematix_flow.api.places import Places
 from ematix_flow.api.planning import Planning
+from ematix_flow.backends.failure import missing_drivers
 from ematix_flow.backends.registry import capabilities
 from ematix_flow.connections.home import home_of
 from ematix_flow.connections.load import Connections
@@ -35,9 +36,11 @@ from ematix_flow.ports import ActualColumn
 from ematix_flow.record.run import RunResult
 from ematix_flow.record.stores.jsonl import JsonlRunLog
 from ematix_flow.resolve.dependencies import Dependency
+from ematix_flow.resolve.query import FrameFunction
 from ematix_flow.resolve.resolution import Resolution
 from ematix_flow.spec.duration import duration_text
 from ematix_flow.spec.modes import OnDrift
+from ematix_flow.spec.modes import Path as TakenPath
 from ematix_flow.spec.pipeline import Pipeline
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.sqltext.identifiers import physical_name
@@ -148,6 +151,7 @@ class Flow:
             asked=engine,
             session=session,
         )
+        engines.choice()  # a wrong name is a mistake also where no step needs an engine
         planning = Planning(
             config=config,
             project=project,
@@ -202,13 +206,27 @@ class Flow:
         """Look at everything a run needs, without starting anything."""
         from ematix_flow.engine.doctor import engine_checks
 
-        checks = list(engine_checks(self.engine_choice(), self.config.state_directory))
+        needed = any(map(self._needs_engine, self.project.pipelines.values()))
+        state = self.config.state_directory
+        checks = list(engine_checks(self.engine_choice(), state, needed=needed))
         checks += [self._check_connection(name) for name in self._used_connections()]
         return checks
+
+    def _needs_engine(self, pipeline: Pipeline) -> bool:
+        """Tell whether a pipeline surely runs on Spark: one between databases may do without."""
+        if pipeline.force_path is TakenPath.SPARK:
+            return True
+        try:
+            given = self.resolution.input_of(pipeline)
+        except FlowError:
+            return False  # `flow plan` tells what is wrong with it
+        return isinstance(given, FrameFunction) or given.dialect == SPARK
 
     def _check_connection(self, name: str) -> Check:
         try:
             connection = self.connections.resolved(name)
+            if (missing := missing_drivers(self.backends.of(name))) is not None:
+                raise missing
         except FlowError as error:
             return Check(
                 name=f"connection {name}",
@@ -392,6 +410,7 @@ class Flow:
         from ematix_flow.engine.runs.context import RunContext
 
         pipeline, engines = self.project.pipeline(name), self.engines
+        engines.choice(name)  # as above: the pipeline may have a wish of its own
         return RunContext(
             state_directory=self.config.state_directory,
             staging_root=lambda: engines.staging_root(name),

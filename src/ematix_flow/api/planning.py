@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ematix_flow._base.clock import Clock
 from ematix_flow.api.engines import Engines
 from ematix_flow.api.explanation import Explanation, Unplannable
+from ematix_flow.api.installation import Installation
 from ematix_flow.api.places import Places
 from ematix_flow.declare.config import ProjectConfig
 from ematix_flow.declare.direct_limit import direct_limit
@@ -17,7 +18,7 @@ from ematix_flow.declare.project import Project
 from ematix_flow.engine.host.machine import Machine, this_machine
 from ematix_flow.engine.metadata import MetadataReader
 from ematix_flow.engine.runs.rehearsal_plan import RehearsalPlan, plan_of_rehearsal
-from ematix_flow.errors import FlowError, RunsJob, located
+from ematix_flow.errors import FlowError, NotSupported, RunsJob, located
 from ematix_flow.plan.build import Planner
 from ematix_flow.plan.pairing import Backends
 from ematix_flow.plan.plan import Plan
@@ -60,7 +61,13 @@ class Planning:
             plan = planner.plan(pipeline)
             if plan.path is not Path.DIRECT:
                 return plan
-            return planner.plan(replace(pipeline, force_path=Path.SPARK))
+            on_spark = planner.plan(replace(pipeline, force_path=Path.SPARK))
+            if on_spark.blockers and not plan.blockers:
+                raise NotSupported(
+                    f"a preview is computed by Spark: {'; '.join(on_spark.blockers)}",
+                    hint=f"flow dry-run {name} counts its rows without",
+                )
+            return on_spark
 
     def of_rehearsal(self, name: str) -> RehearsalPlan:
         """Plan a dry run, in which other tables stand in for those that are not there yet."""
@@ -102,6 +109,7 @@ class Planning:
                 state=state,
                 resolved=self.resolution.input_of,
                 after=self.resolution.after,
+                lacks=Installation(self.backends, self.engines).lacks,
                 now=self.clock.now(),
                 direct_bytes=direct_limit(self.config, self.environ),
                 with_lineage=with_lineage,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from ematix_flow.errors import (
     EngineError,
     SourceError,
@@ -10,6 +12,7 @@ from ematix_flow.errors import (
     TargetError,
     TargetUnreachable,
 )
+from ematix_flow.spec.capability import Capabilities
 
 # What is wrong with a database is the source's fault or the target's, as it is used.
 Failure = type[SourceError] | type[TargetError]
@@ -41,3 +44,12 @@ def missing_driver(kind: str, package: str) -> EngineError:
         f"{kind} needs the package {package!r}, which is not installed",
         hint=f"pip install 'ematix-flow[{kind}]'",
     )
+
+
+def missing_drivers(can: Capabilities, *more: str) -> EngineError | None:
+    """Return the error for what a backend needs and this Python lacks; nothing is imported.
+
+    :param more: What this use of it needs besides.
+    """
+    missing = [module for module in (*can.drivers, *more) if find_spec(module) is None]
+    return missing_driver(can.extra, missing[0]) if missing else None

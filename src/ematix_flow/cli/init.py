@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -23,7 +24,7 @@ def init(context: Context, directory: Path) -> None:
     target = context.project / directory
     made = copy_template("starter", target)
     shown = [str(path.relative_to(target)) for path in made]
-    enter = "" if target.resolve() == Path.cwd() else f"cd {target} && "
+    enter = "" if target.resolve() == Path.cwd() else f"cd {shlex.quote(str(target))} && "
     lines = [f"Made {', '.join(shown)} in {target.resolve()}.", "", "Next:"]
     lines += [f"  {enter}flow plan", f"  {enter}flow run --all"]
     context.output.emit({"directory": str(target.resolve()), "files": shown}, "\n".join(lines))

@@ -20,6 +20,7 @@ from ematix_flow.errors import FlowError
 
 JSON_VERSION = 1
 _NUMBER = re.compile(r"[\d,.]+")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +78,20 @@ class Output:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
             numbers = all(not cell or _NUMBER.fullmatch(cell) for cell in cells)
-            table.add_column(column, overflow="fold", justify="right" if numbers else "left")
+            is_id = all(map(_ID.fullmatch, cells))
+            table.add_column(
+                column,
+                overflow="fold",
+                justify="right" if numbers else "left",
+                min_width=len(cells[0]) if is_id else None,
+                no_wrap=is_id,
+            )
         for row, style in zip_longest(rows, styles):
             table.add_row(*(Text(redact(cell)) for cell in row), style=style)
-        width = None if self.stdout.isatty() else 160
+        # Ids are copied from the screen, so they are not folded. Beside them a narrow terminal has
+        # no room for columns: it had better break whole lines itself.
+        fits = self.stdout.isatty() and not any(column.no_wrap for column in table.columns)
+        width = None if fits else 160
         Console(file=self.stdout, width=width).print(table)
 
     def error(self, error: FlowError) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
+from itertools import pairwise
 
 import click
 
 from ematix_flow._base.suggest import nearest
 from ematix_flow._version import __version__
 from ematix_flow.cli.options import current_output
+from ematix_flow.cli.output import Output
+from ematix_flow.cli.streams import lenient
 from ematix_flow.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
+    EXIT_UNREAD,
     EXIT_USAGE,
     FlowError,
     UnexpectedError,
+    UsageError,
 )
 
 # name -> (module, attribute, one line of help). The help stands here so that
@@ -97,22 +101,49 @@ def flow() -> None:
 
 def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
+    with lenient("stderr"):
+        with lenient("stdout") as answer:
+            code = _run()
+        sys.exit(code or _unread(answer.failure))
+
+
+def _run() -> int:
     try:
-        code = flow.main(standalone_mode=False)
+        code = flow.main(prog_name="flow", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(EXIT_USAGE)
+        _misused(error)
+        return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("Interrupted.\n")
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader (`| head`) has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(EXIT_FAILED)
+        return EXIT_INTERRUPTED
     except FlowError as error:
         current_output().error(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except Exception as error:  # noqa: BLE001  # the last boundary: no stack unless asked for
         current_output().error(UnexpectedError.of(error))
-        sys.exit(EXIT_FAILED)
-    sys.exit(code if isinstance(code, int) else 0)
+        return EXIT_FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: click.ClickException) -> None:
+    """Tell what click refuses as it does; a program is told as of every other error."""
+    # By the words themselves: of a command that cannot be read, click knows no option.
+    if "--format=json" not in sys.argv and ("--format", "json") not in pairwise(sys.argv):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    hint = f"{context.command_path} --help" if context else None
+    Output(format="json").error(UsageError(error.format_message(), hint=hint))
+
+
+def _unread(failure: OSError | None) -> int:
+    """Return the exit code of a command that did its work, whether or not its answer was read."""
+    match failure:
+        case None:
+            return 0
+        case BrokenPipeError():
+            return EXIT_UNREAD  # the reader (`| head`) has seen enough
+        case _:
+            why = failure.strerror or str(failure)
+            current_output().error(FlowError(f"the answer cannot be written: {why}"))
+            return EXIT_FAILED

@@ -16,13 +16,11 @@ _BACKENDS = "ematix_flow.backends"
 class Kind:
     """One kind of connection.
 
-    :param extra: What to install for it: `pip install 'ematix-flow[extra]'`.
     :param planned: It can be declared, but nothing installed reads or writes it.
     """
 
     name: str
     model: type[Connection]
-    extra: str
     planned: bool
 
     @property
@@ -35,9 +33,7 @@ def kind(name: str) -> Kind:
     """Return what is known of the kind *name*."""
     if name not in KINDS:
         raise UnknownName.among("kind of connection", name, KINDS)
-    return Kind(
-        name=name, model=KINDS[name], extra=extra_for(name), planned=name not in _with_backend()
-    )
+    return Kind(name=name, model=KINDS[name], planned=name not in _with_backend())
 
 
 def kinds() -> tuple[Kind, ...]:
@@ -45,17 +41,12 @@ def kinds() -> tuple[Kind, ...]:
     return tuple(kind(name) for name in KINDS)
 
 
-def extra_for(name: str) -> str:
-    """Return the extra that brings what the kind *name* needs."""
-    return name.replace("_", "-")
-
-
 def comes_later(name: str, *, where: str | None = None) -> NotSupported:
     """Build the error of a kind that nothing installed can read or write."""
     return NotSupported(
         f"kind {name!r}: connections can be declared, reading and writing comes later",
         where=where,
-        hint=f"it will come with its extra: pip install 'ematix-flow[{extra_for(name)}]'",
+        hint=f"what can be read or written today: {', '.join(sorted(_with_backend()))}",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ematix_flow._base.location import Location
 from ematix_flow.connections.model import Connection
@@ -32,41 +33,52 @@ class Project:
     udfs: dict[str, UserFunction] = field(default_factory=dict)
     overrides: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     overridden_in: str = ""
+    _cells: set[tuple[str, str]] = field(default_factory=set)
 
     def add_connection(self, connection: Connection, location: Location) -> None:
         """Add a connection; a second one of the name is an error naming both lines."""
         first = self.connections.get(connection.name)
-        if first is not None:
-            raise _twice("connection", connection.name, first.origin, location)
+        self._claim("connection", connection.name, first and first.origin, location)
         self.connections[connection.name] = connection
 
     def add_table(self, table: Table) -> None:
         """Add a table; a second one of the name is an error naming both lines."""
         first = self.tables.get(str(table.name))
-        if first is not None:
-            raise _twice("table", str(table.name), first.location, table.location)
+        self._claim("table", str(table.name), first and first.location, table.location)
         self.tables[str(table.name)] = table
 
     def add_pipeline(self, pipeline: Pipeline) -> None:
         """Add a pipeline; another one, or a workflow, of the name is an error naming both lines."""
         first = self.pipelines.get(pipeline.name) or self.workflows.get(pipeline.name)
-        if first is not None:
-            raise _twice("pipeline", pipeline.name, first.location, pipeline.location)
+        self._claim("pipeline", pipeline.name, first and first.location, pipeline.location)
         self.pipelines[pipeline.name] = pipeline
 
     def add_transform(self, transform: Transform) -> None:
         """Add a transform; a second one of the name is an error naming both lines."""
         first = self.transforms.get(transform.name)
-        if first is not None:
-            raise _twice("transform", transform.name, first.location, transform.location)
+        self._claim("transform", transform.name, first and first.location, transform.location)
         self.transforms[transform.name] = transform
 
     def add_workflow(self, workflow: Workflow) -> None:
         """Add a workflow; a pipeline or another workflow of the name is an error."""
         first = self.workflows.get(workflow.name) or self.pipelines.get(workflow.name)
-        if first is not None:
-            raise _twice("workflow", workflow.name, first.location, workflow.location)
+        self._claim("workflow", workflow.name, first and first.location, workflow.location)
         self.workflows[workflow.name] = workflow
+
+    def _claim(self, what: str, name: str, first: object, second: Location) -> None:
+        """Take a name for a declaration; only what a cell of a notebook declared may be replaced.
+
+        A cell runs again, and after a change it has another name, but neither is a file.
+        """
+        is_cell = self is _of_the_script and not Path(second.file).is_file()
+        if first is not None and not (is_cell and (what, name) in self._cells):
+            raise DeclarationError(
+                f"{what} {name!r} is declared twice: here and at {first}",
+                where=second,
+                hint="rename one of them",
+            )
+        if is_cell:
+            self._cells.add((what, name))
 
     def overrides_of(self, name: str) -> Mapping[str, object]:
         """Return what the project's TOML says of a pipeline."""
@@ -83,8 +95,7 @@ class Project:
     def add_udf(self, udf: UserFunction) -> None:
         """Add a function for SQL; a second one of the name is an error naming both lines."""
         first = self.udfs.get(udf.name)
-        if first is not None:
-            raise _twice("UDF", udf.name, first.location, udf.location)
+        self._claim("UDF", udf.name, first and first.location, udf.location)
         self.udfs[udf.name] = udf
 
     def pipeline(self, name: str) -> Pipeline:
@@ -94,14 +105,6 @@ class Project:
                 "pipeline", name, self.pipelines, hint="`flow list` shows what is declared"
             )
         return self.pipelines[name]
-
-
-def _twice(what: str, name: str, first: object, second: Location) -> DeclarationError:
-    return DeclarationError(
-        f"{what} {name!r} is declared twice: here and at {first}",
-        where=second,
-        hint="rename one of them",
-    )
 
 
 _active: ContextVar[Project | None] = ContextVar("ematix_flow_project", default=None)

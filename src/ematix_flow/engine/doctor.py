@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,8 +21,11 @@ from ematix_flow.errors import FlowError
 from ematix_flow.observe.check import Check, Health
 
 
-def engine_checks(choice: EngineChoice, state_directory: Path) -> Iterator[Check]:
-    """Look at everything a run on *choice* needs."""
+def engine_checks(choice: EngineChoice, state_directory: Path, *, needed: bool) -> Iterator[Check]:
+    """Look at everything a run on *choice* needs.
+
+    :param needed: Whether a run surely needs the engine; else what is wrong with it is a note.
+    """
     machine = this_machine()
     yield _ok("ematix-flow", __version__)
     yield _ok("python", f"{platform.python_version()} ({sys.executable})")
@@ -29,15 +33,27 @@ def engine_checks(choice: EngineChoice, state_directory: Path) -> Iterator[Check
         "machine", f"{machine.cores} cores, {machine.memory_bytes / GIB:.1f} GiB for this process"
     )
     yield _ok("engine", f"{choice.address}: {choice.why}")
+    for check in _engine(choice):
+        yield check if needed else _noted(check)
+    if choice.kind == "local":
+        yield _warm_server(state_directory)
+    yield _writable("cache", cache_directory())
+    yield _writable("project state", state_directory)
+
+
+def _engine(choice: EngineChoice) -> Iterator[Check]:
     yield _spark(choice)
     if choice.kind in ("local", "master"):
         yield _java()
     if choice.kind == "connect":
         yield _reachable(choice)
-    if choice.kind == "local":
-        yield _warm_server(state_directory)
-    yield _writable("cache", cache_directory())
-    yield _writable("project state", state_directory)
+
+
+def _noted(check: Check) -> Check:
+    if check.health is not Health.PROBLEM:
+        return check
+    finding = f"{check.finding}; a load between databases may do without (`flow plan` tells)"
+    return replace(check, health=Health.NOTE, finding=finding)
 
 
 def _spark(choice: EngineChoice) -> Check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -26,6 +26,7 @@ from ematix_flow.resolve.dependencies import Dependency, table_key
 from ematix_flow.resolve.freshness import UpstreamState, upstream_states
 from ematix_flow.resolve.query import Input, ResolvedQuery
 from ematix_flow.spec.lineage import Lineage
+from ematix_flow.spec.modes import Path
 from ematix_flow.spec.pipeline import Pipeline, TargetSpec
 from ematix_flow.spec.window import Ends
 from ematix_flow.sqltext.identifiers import physical_name
@@ -37,6 +38,7 @@ class Planner:
 
     :param resolved: What a pipeline reads, by pipeline.
     :param after: What each pipeline comes after, by name.
+    :param lacks: Which packages a pipeline would miss on a path, with its connections.
     :param direct_bytes: Up to how much this process carries from database to database itself.
     :param with_lineage: Trace columns too: it costs a little, and only some ask for it.
     """
@@ -46,6 +48,7 @@ class Planner:
     state: StateReader
     resolved: Callable[[Pipeline], Input]
     after: Mapping[str, tuple[Dependency, ...]]
+    lacks: Callable[[str, Path, Iterable[str]], tuple[str, ...]]
     now: datetime
     direct_bytes: int = 0
     with_lineage: bool = False
@@ -72,6 +75,7 @@ class Planner:
         upstreams = self._upstreams(pipeline, after)
         ledger = loads[0].writing.facts.ledger
         targets = tuple(load.plan() for load in loads)
+        places = self._places(reading, pipeline)
         return Plan(
             pipeline=pipeline.name,
             location=str(pipeline.location),
@@ -83,7 +87,7 @@ class Planner:
             loads=chosen.loads,
             after=after_load(pipeline, self.project, self.backends.dialect_of),
             targets=targets,
-            connectors=self._connectors(reading, pipeline),
+            connectors=tuple(sorted({each for name in places for each in self._needs(name)})),
             input_bytes=reading.input_bytes,
             depends_on=after,
             upstreams=upstreams,
@@ -91,7 +95,10 @@ class Planner:
             expectations=pipeline.quality.expectations,
             lineage=self._lineage(given),
             analysed=isinstance(given, ResolvedQuery),
-            blockers=blockers(pipeline, self.backends.of),
+            blockers=(
+                *blockers(pipeline, self.backends.of),
+                *self.lacks(pipeline.name, chosen.path, places),
+            ),
             remarks=(
                 *(each for target in targets for each in target.remarks),
                 *self._also_written(pipeline),
@@ -174,10 +181,11 @@ class Planner:
 
         return query_lineage(given, self.state)
 
-    def _connectors(self, reading: Reading, pipeline: Pipeline) -> tuple[str, ...]:
-        places = {step.connection for step in reading.reads}
-        places |= {target.connection for target in pipeline.targets}
-        return tuple(sorted({each for place in places for each in self._needs(place)}))
+    def _places(self, reading: Reading, pipeline: Pipeline) -> tuple[str, ...]:
+        """Return the connections that are read and written."""
+        read = (step.connection for step in reading.reads)
+        written = (target.connection for target in pipeline.targets)
+        return tuple(dict.fromkeys((*read, *written)))
 
     def _needs(self, connection: str) -> tuple[str, ...]:
         return self.backends.of(connection).connectors

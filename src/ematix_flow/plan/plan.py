@@ -43,7 +43,8 @@ class Plan:
     :param after: What follows when all are committed.
     :param window: The part of the incremental column that is read.
     :param analysed: False for frame code whose reads and columns only Spark can tell.
-    :param blockers: What this version cannot do yet; with any, the pipeline is not run.
+    :param blockers: What this version cannot do yet, or what is not installed for it; with any, the
+        pipeline is not run.
     """
 
     pipeline: str

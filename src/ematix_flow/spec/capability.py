@@ -38,12 +38,14 @@ class Capabilities:
 
     :param dialect: The SQL it speaks, where queries run in it.
     :param extra: The extra that installs its driver.
+    :param drivers: The modules of Python that every use of it imports.
     :param connectors: Names in the jar lock that Spark needs for it.
     """
 
     kind: str
     dialect: str
     extra: str
+    drivers: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
     support: Mapping[Capability, Support] = field(default_factory=dict)
 

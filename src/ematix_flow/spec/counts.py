@@ -17,6 +17,11 @@ class RowCounts:
     deleted: int = 0
     quarantined: int = 0
 
+    @property
+    def changed(self) -> int:
+        """How many rows of the target are not as they were."""
+        return self.inserted + self.updated + self.closed + self.deleted
+
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return what is counted, in order."""

@@ -1,12 +1,14 @@
 """What the command line writes to stderr: unexpected errors, and progress in a log."""
 
 import json
+from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
+from ematix_flow._base.ids import uuid7
 from ematix_flow._base.redact import register_secret
 from ematix_flow.cli.output import Output
 from ematix_flow.cli.progress import LogLines, TerminalLine, run_observer
@@ -72,6 +74,57 @@ def test_an_unexpected_error_shows_its_stack_when_asked(flow):
     assert "Traceback (most recent call last)" in err
     assert "OSError: disk says ***" in err
     assert "canary-9" not in err
+
+
+@pytest.mark.proves("no-stack-trace")
+@pytest.mark.parametrize(
+    ("arguments", "what", "hint"),
+    [
+        (["preview"], "Missing argument 'NAME'", "flow preview --help"),
+        (["run", "--nope"], "No such option", "flow run --help"),
+        (["runs", "--limit", "0"], "0 is not in the range", "flow runs --help"),
+        (["engine", "strat"], "No such command 'strat'", "flow engine --help"),
+    ],
+)
+@pytest.mark.parametrize("asked", [["--format", "json"], ["--format=json"]])
+def test_a_program_is_told_as_json_that_its_command_is_wrong(flow, arguments, what, hint, asked):
+    code, out, err = flow(AssertionError(), *arguments, *asked)
+    error = json.loads(err)["error"]
+    assert (code, out, error["type"], error["hint"]) == (2, "", "UsageError", hint)
+    assert what in error["what"]
+
+
+def test_a_person_is_told_by_click_that_a_command_is_wrong(flow):
+    code, out, err = flow(AssertionError(), "run", "--nope")
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: flow run ")
+
+
+class NarrowTerminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_an_id_can_be_copied_from_a_narrow_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    ids = [str(uuid7(datetime(2026, 1, day, tzinfo=UTC))) for day in (1, 2)]
+    shown = NarrowTerminal()
+    rows = [[each, "a long name of a pipeline", "what went wrong with it"] for each in ids]
+    Output(stdout=shown).emit_table({}, ["run", "pipeline", "error"], rows, empty="")
+    for each in ids:
+        assert f"{each}  a long name of a pipeline  what went wrong with it" in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"), [("my shop", "cd 'my shop' && "), ("shop", "cd shop ")]
+)
+def test_what_init_says_can_be_pasted_into_a_shell(tmp_path, monkeypatch, capsys, folder, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["flow", "init", folder])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"  {told}" in capsys.readouterr().out
 
 
 class ManualClock:

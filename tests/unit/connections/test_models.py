@@ -411,19 +411,17 @@ def test_memory_is_a_kind_of_its_own():
     )
 
 
-def test_kinds_know_their_extra_and_whether_they_can_be_used():
-    assert (kind("csv").planned, kind("csv").extra, kind("csv").family) == (False, "csv", "files")
-    assert (kind("snowflake").planned, kind("glue_schema_registry").extra) == (
-        True,
-        "glue-schema-registry",
-    )
+def test_kinds_know_their_family_and_whether_they_can_be_used():
+    assert (kind("csv").planned, kind("csv").family) == (False, "files")
+    assert kind("snowflake").planned
     assert {each.name for each in kinds()} == EVERY_KIND
     assert kind("csv").model is CsvConnection
     with pytest.raises(UnknownName, match="did you mean 'snowflake'"):
         kind("snowflak")
     assert str(comes_later("snowflake")) == (
         "kind 'snowflake': connections can be declared, reading and writing comes later\n"
-        "Hint: it will come with its extra: pip install 'ematix-flow[snowflake]'"
+        "Hint: what can be read or written today: "
+        "csv, duckdb, memory, mysql, parquet, postgres, sqlite"
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 import ematix_flow
 from ematix_flow._base.redact import redact
 from ematix_flow.api import Flow
+from ematix_flow.declare.project import Project
 from ematix_flow.errors import (
     ConfigError,
     DeclarationError,
@@ -287,6 +288,63 @@ def test_two_of_one_name_name_both_lines(project):
     assert "pipeline 'load' is declared twice" in text
     assert "pipelines.py:" in text
     assert "zz.py:" in text
+
+
+CELL = """
+from ematix_flow import *
+
+app = connect("app", kind="sqlite", path="{path}")
+
+@ematix.table
+class T:
+    id: BigInt
+
+@udf(args=[Text], returns=Text)
+def shout(texts):
+    return texts
+
+@ematix.pipeline(target=T, source_connection=app, target_connection=app)
+def load():
+    return "SELECT 1 AS id"
+"""
+
+
+@pytest.fixture
+def run_cell(monkeypatch):
+    """Run a cell as a notebook does: in one session, under a name that is no file."""
+    session = Project()
+    monkeypatch.setattr("ematix_flow.declare.project._of_the_script", session)
+    names = {"__name__": "__main__"}
+
+    def run(text, file="/tmp/ipykernel_1/2.py"):
+        exec(compile(text, file, "exec"), names)
+        return session
+
+    return run
+
+
+def test_a_cell_of_a_notebook_may_run_again(run_cell):
+    run_cell(CELL.format(path="a.db"))
+    run_cell(CELL.format(path="a.db"))
+    session = run_cell(CELL.format(path="b.db"), file="/tmp/ipykernel_1/3.py")
+    assert session.connections["app"].path == "b.db"
+    assert session.pipelines["load"].location.file == "/tmp/ipykernel_1/3.py"
+
+
+def test_what_a_file_declares_is_not_replaced_by_a_cell(run_cell, tmp_path):
+    file = tmp_path / "declared.py"
+    file.write_text("")
+    run_cell(CELL.format(path="a.db"), file=str(file))
+    with pytest.raises(DeclarationError, match="connection 'app' is declared twice"):
+        run_cell(CELL.format(path="a.db"))
+    with pytest.raises(DeclarationError, match="connection 'app' is declared twice"):
+        run_cell(CELL.format(path="a.db"), file=str(file))
+
+
+def test_a_pipeline_of_a_cell_does_not_replace_a_workflow(run_cell):
+    run_cell("from ematix_flow import *\nematix.workflow('load', ['other'])")
+    with pytest.raises(DeclarationError, match="pipeline 'load' is declared twice"):
+        run_cell(CELL.format(path="a.db"))
 
 
 def test_an_unknown_pipeline_is_guessed(project):

@@ -155,3 +155,36 @@ def test_auto_takes_sail_only_where_listed_and_installed(monkeypatch, installed,
 def test_auto_lists_only_engines_it_can_pick():
     with pytest.raises(UnknownName, match="auto"):
         choose("auto", {}, None, auto=("duckdb",))
+
+
+WITHOUT_SPARK = """
+connect("app", kind="sqlite", path="app.db")
+connect("out", kind="sqlite", path="out.db")
+
+@ematix.table
+class Copied:
+    id: BigInt
+
+@ematix.pipeline(target=Copied, source_connection="app", target_connection="out", {wish})
+def load():
+    return "SELECT id FROM given"
+"""
+
+
+@pytest.mark.proves("bad-engine")
+def test_a_wrong_engine_is_told_also_where_none_is_needed(project, monkeypatch):
+    monkeypatch.delenv("EMATIX_FLOW_ENGINE", raising=False)
+    project.sqlite("app.db", "CREATE TABLE given (id BIGINT)")
+    project.declare(WITHOUT_SPARK.format(wish=""))
+    with pytest.raises(UnknownName, match="unknown engine 'sial'"):
+        project.flow(engine="sial")
+    with pytest.raises(UnknownName, match="unknown engine 'sial'"):
+        project.flow(environ={"EMATIX_FLOW_ENGINE": "sial", "HOME": str(project.path)})
+    project.declare(WITHOUT_SPARK.format(wish='engine="sial"'))
+    flow = project.flow()
+    with pytest.raises(UnknownName, match="unknown engine 'sial'"):
+        flow.run("load")
+    assert flow.runs() == []
+    project.write("ematix-flow.toml", 'engine = "sial"')
+    with pytest.raises(UnknownName, match=r"set in the project's TOML: unknown engine 'sial'"):
+        project.flow()

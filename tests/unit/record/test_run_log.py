@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from ematix_flow._base.clock import SystemClock
-from ematix_flow.errors import PipelineBusy
+from ematix_flow.errors import ConfigError, PipelineBusy
 from ematix_flow.record.backfills import Backfill, Backfills
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord, TargetOutcome
@@ -69,6 +69,34 @@ def test_garbage_and_other_versions_are_passed_over(log):
     with log.file.open("a") as file:
         file.write('[]\n"x"\n\x00\x00\n{"version": 99, "event": "started", "run_id": "9"}\n')
     assert [each.run_id for each in log.runs()] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"version": 1, "event": "started", "run_id": "9"}',
+        b'{"version": 1, "event": "ended", "run_id": "1", "status": "who knows"}',
+        b'{"version": 1, "event": "ended", "run_id": "1", "status": "failed", "ended_at": "t", '
+        b'"adopted": false, "rows": {"lost": 1}, "engine": {}, "error": null}',
+        b'{"version": 1, "event": "ended", "run_id": "1", "targets": 7, "rows": 7}',
+        b'{"version": 1, "event": "step", "run_id": "1"}',
+        b"[" * 100_000,
+        b"9" * 10_000,
+        bytes(range(256)),
+    ],
+)
+def test_lines_that_nobody_can_make_out_are_passed_over(log, line):
+    log.started(run("1"))
+    with log.file.open("ab") as file:
+        file.write(line + b"\n")
+    log.started(run("2"))
+    assert log.runs() == [run("2"), run("1")]
+
+
+def test_a_log_that_cannot_be_read_is_told(log):
+    log.file.mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"the run log '.*runs.jsonl' cannot be read: Is a dir"):
+        log.runs()
 
 
 def test_a_second_attempt_continues_the_run(log):

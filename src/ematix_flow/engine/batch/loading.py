@@ -153,7 +153,7 @@ class Loading:
             self.on_commit()
             dialect = self.ports.target(step.connection).dialect
             done = commit(step, self._open(), dialect, staged, attempt)
-            timed.rows = done.rows.inserted
+            timed.rows = done.rows.changed
         return succeeded(step, done)
 
     def _progress_since(self, began: float) -> Callable[[StageProgress], None]:

@@ -25,3 +25,11 @@ def require_classic() -> None:
             "the installed pyspark-client can only connect to a server; it holds no Spark to run",
             hint="use the engine 'sail' or 'sc://...', or: pip install 'ematix-flow[spark]'",
         )
+
+
+def missing_engine(kind: str) -> EngineError | None:
+    """Return the error for an engine whose package this Python lacks; nothing is imported."""
+    package, extra = ("pysail", "sail") if kind == "sail" else ("pyspark", "spark")
+    if find_spec(package) is not None:
+        return None
+    return EngineError(f"{package} is not installed", hint=f"pip install 'ematix-flow[{extra}]'")

@@ -2,7 +2,7 @@
 
 A line is written with a single `write` to a file opened for appending, so two
 processes do not mix theirs; a crash can at worst leave a torn last line, which the
-reader passes over.
+reader passes over, like every line that it cannot make out.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ematix_flow._base.files import PRIVATE_FILE, private_directory
 from ematix_flow._base.redact import redact_data
+from ematix_flow.errors import ConfigError
 from ematix_flow.record.run import (
     Purpose,
     RunResult,
@@ -56,7 +58,9 @@ class JsonlRunLog:
         """Return runs, newest first."""
         found: dict[str, RunResult] = {}
         for event in self._events():
-            _apply(event, found)
+            # A run whose end cannot be made out is open, and the target's ledger settles it.
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                _apply(event, found)
         chosen = [run for run in found.values() if pipeline in (None, run.pipeline)]
         # As they were written down: clocks go back, and ids are made of them.
         return chosen[::-1][:limit]
@@ -97,16 +101,26 @@ class JsonlRunLog:
             os.close(descriptor)
 
     def _events(self) -> Iterator[dict[str, Any]]:
-        if not self.file.exists():
+        try:
+            with self.file.open("rb") as lines:
+                yield from _made_out(lines)
+        except FileNotFoundError:
             return
-        with self.file.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                try:
-                    event = json.loads(line)
-                except json.JSONDecodeError:
-                    continue
-                if isinstance(event, dict) and event.get("version") == VERSION:
-                    yield event
+        except OSError as error:
+            raise ConfigError(
+                f"the run log {str(self.file)!r} cannot be read: {error.strerror or error}",
+                hint="make it a file that you can read, or move it away",
+            ) from error
+
+
+def _made_out(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict) and event.get("version") == VERSION:
+            yield event
 
 
 def _head(run: RunResult) -> dict[str, object]:

@@ -12,7 +12,11 @@ class DuckdbBackend:
     """One database file; queries run in it, one process at a time."""
 
     capabilities = Capabilities(
-        kind="duckdb", dialect="duckdb", extra="duckdb", support=DATABASE_SUPPORT
+        kind="duckdb",
+        dialect="duckdb",
+        extra="duckdb",
+        drivers=("duckdb",),
+        support=DATABASE_SUPPORT,
     )
 
     def reader(self, connection: object) -> Reader:

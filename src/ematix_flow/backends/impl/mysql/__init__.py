@@ -12,7 +12,11 @@ class MySQLBackend:
     """One database of a server; queries run in it, rows go in by LOAD DATA."""
 
     capabilities = Capabilities(
-        kind="mysql", dialect="mysql", extra="mysql", support=DATABASE_SUPPORT
+        kind="mysql",
+        dialect="mysql",
+        extra="mysql",
+        drivers=("pymysql", "pyarrow"),
+        support=DATABASE_SUPPORT,
     )
 
     def reader(self, connection: object) -> Reader:

@@ -105,6 +105,16 @@ def _settings(purpose: Purpose, dialect: str) -> Iterator[str]:
 
 
 def _connect(server: Server, purpose: Purpose) -> Connection:
+    database = _greeted(server, purpose)
+    # The driver has one limit for all that it reads: from here on it is that of a statement. What
+    # would a server that went away without a word cost otherwise? For ever.
+    database._read_timeout = None if purpose.most_seconds is None else 2 * purpose.most_seconds
+    database._write_timeout = None
+    return database
+
+
+def _greeted(server: Server, purpose: Purpose) -> Connection:
+    """Connect, and wait no longer for a word of the handshake than for the connection itself."""
     try:
         import pymysql  # type: ignore[import-untyped]  # no stubs
         from pymysql.constants import CLIENT  # type: ignore[import-untyped]
@@ -121,8 +131,8 @@ def _connect(server: Server, purpose: Purpose) -> Connection:
         database=server.database,
         charset="utf8mb4" if purpose.writes else server.charset,
         connect_timeout=server.connect_seconds,
-        # What a server that went away without a word would otherwise cost: for ever.
-        read_timeout=None if purpose.most_seconds is None else 2 * purpose.most_seconds,
+        read_timeout=server.connect_seconds,
+        write_timeout=server.connect_seconds,
         autocommit=True,
         # An UPDATE counts the rows it finds, as everywhere else.
         client_flag=CLIENT.FOUND_ROWS,

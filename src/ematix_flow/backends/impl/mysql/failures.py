@@ -132,6 +132,11 @@ def _not_connected(code: int, what: str, server: Server, failure: Failure) -> Fl
                 f"MySQL at {address} cannot be reached: {_reason(what)}",
                 hint="is the server up, and are `host` and `port` right?",
             )
+        if "timed out" in what:
+            return unreachable(failure)(
+                f"MySQL at {address} took the connection, but does not answer",
+                hint="is it a MySQL server that listens there, and is it well?",
+            )
         return unreachable(failure)(f"{address} ended the connection: {what}", where=str(server))
     if code in _WRONG_LOGIN:
         return failure(

@@ -12,7 +12,11 @@ class PostgresBackend:
     """One database of a server; queries run in it, rows come and go by COPY."""
 
     capabilities = Capabilities(
-        kind="postgres", dialect="postgres", extra="postgres", support=DATABASE_SUPPORT
+        kind="postgres",
+        dialect="postgres",
+        extra="postgres",
+        drivers=("adbc_driver_postgresql", "adbc_driver_manager", "asyncpg", "pyarrow"),
+        support=DATABASE_SUPPORT,
     )
 
     def reader(self, connection: object) -> Reader:
