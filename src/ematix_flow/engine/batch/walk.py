@@ -19,6 +19,7 @@ from ematix_flow.engine.batch.outcome import failed, succeeded
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.step_times import StepTimes
 from ematix_flow.engine.spark.errors import translating
+from ematix_flow.errors import FlowError
 from ematix_flow.observe.events import Noticed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
@@ -27,6 +28,7 @@ from ematix_flow.ports import LedgerEntry
 from ematix_flow.record.run import TargetOutcome
 from ematix_flow.spec.window import Ends
 from ematix_flow.write.after import call_after, run_after
+from ematix_flow.write.staging_table import sweep_staging_tables
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -87,6 +89,7 @@ class BatchWalk:
                 self.outcomes[number] = succeeded(self.plan.loads[number].commit, done)
         with self._held:
             with self._sources:
+                self._sweep()
                 self._load_all()
             # What follows may alter the sources, so nothing of theirs is held any more.
             self.is_after = True
@@ -113,6 +116,17 @@ class BatchWalk:
     def in_order(self) -> tuple[TargetOutcome, ...]:
         """Return what became of the targets, in the order of their declaration."""
         return tuple(self.outcomes[number] for number in sorted(self.outcomes))
+
+    def _sweep(self) -> None:
+        """Drop what earlier runs left on the targets, also those that took another way there."""
+        for step in (load.commit for load in () if self.dry else self.plan.loads):
+            self.ports.require_lease()
+            target = self.ports.target(step.connection)
+            try:
+                sweep_staging_tables(target, self.plan.pipeline, step)
+            except FlowError as error:
+                text = f"what an earlier run left in staging stays for the next ({error.what})"
+                self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
 
     def _load_all(self) -> None:
         for number, load in () if self.dry else self._waiting():
