@@ -10,10 +10,18 @@ from contextlib import closing
 
 import pytest
 
-from ematix_flow.errors import DeclarationError, FlowError, PlanError, UsageError
+from ematix_flow.errors import (
+    DeclarationError,
+    FenceLost,
+    FlowError,
+    PlanError,
+    UsageError,
+)
 from ematix_flow.observe.events import StepEnded, StepStarted
 from ematix_flow.record.run import RunResult, RunStatus
 from ematix_flow.record.stores.jsonl import JsonlRunLog
+from ematix_flow.write.fence import fence_lost
+from ematix_flow.write.holding import Holding
 
 COPY = """
 @ematix.connection
@@ -53,13 +61,11 @@ class Dies(BaseException):
     """Ends a run as a kill would: nothing of it is caught."""
 
 
-@pytest.mark.proves("append-once", "adopt-open-run")
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, kind, monkeypatch):
-    given(project, kind)
+def run_until(project, monkeypatch, event):
+    """Run until the commit is where *event* tells of it, and die there."""
 
-    def die(event):
-        if isinstance(event, StepEnded) and event.step == "commit":
+    def die(told):
+        if isinstance(told, event) and told.step == "commit":
             raise Dies
 
     with monkeypatch.context() as patched:
@@ -68,6 +74,13 @@ def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, k
         patched.setattr("ematix_flow.engine.runs.run._Run._had_landed", lambda *_: False)
         with pytest.raises(Dies):
             project.flow(observer=die).run("load")
+
+
+@pytest.mark.proves("append-once", "adopt-open-run")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, kind, monkeypatch):
+    given(project, kind)
+    run_until(project, monkeypatch, StepEnded)
     hidden = (project.path / "app.db").rename(project.path / "hidden.db")
     with pytest.raises(FlowError):
         project.flow().run("load")
@@ -202,3 +215,25 @@ def test_what_landed_is_told_though_a_later_run_failed(project):
     assert (run["pipeline"], run["status"]) == ("load", "succeeded")
     with closing(sqlite3.connect(project.path / "out.db")) as database:
         assert database.execute("SELECT count(*) FROM copied").fetchone() == (2,)
+
+
+@pytest.mark.proves("lost-lease")
+def test_who_loses_the_lease_after_the_commit_is_told_where_the_rows_are(project, monkeypatch):
+    given(project, options='transforms_post=["DELETE FROM copied"],')
+    landed = []
+
+    def require(_):
+        if landed:
+            raise fence_lost("load", None, 1)
+
+    def observe(event):
+        if isinstance(event, StepEnded) and event.step == "commit":
+            landed.append(event)
+
+    monkeypatch.setattr(Holding, "require", require)
+    with pytest.raises(FenceLost, match="the rows of this one are in copied, but") as caught:
+        project.flow(observer=observe).run("load")
+    assert "nothing was written" not in str(caught.value)
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(2,)]
+    [run] = project.flow().runs()
+    assert (run.status, run.targets[0].status) == (RunStatus.FAILED, RunStatus.SUCCEEDED)
