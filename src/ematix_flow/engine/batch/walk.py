@@ -130,11 +130,11 @@ class BatchWalk:
 
     def _sweep(self) -> None:
         """Drop what earlier runs left on the targets, also those that took another way there."""
-        for step in (load.commit for load in () if self.dry else self.plan.loads):
+        for step in (load.commit for load in self.plan.loads):
             self.ports.require_lease()
             target = self.ports.target(step.connection)
             try:
-                sweep_staging_tables(target, self.plan.pipeline, step)
+                sweep_staging_tables(target, self.plan.pipeline, step, dry=self.dry)
             except FlowError as error:
                 text = f"what an earlier run left in staging stays for the next ({error.what})"
                 self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
