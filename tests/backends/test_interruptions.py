@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
 
+from ematix_flow.backends.impl.sqlite.write import SqliteTarget
 from tests.backends.test_commit import target_of
 from tests.services.mysql_family import connect
 from tests.services.polling import until
@@ -70,3 +74,55 @@ def test_what_waits_in_mysql_ends_there_and_keeps_no_lock(mysql_config, mariadb_
             session.execute("SET SESSION innodb_lock_wait_timeout = 10")
             session.execute("UPDATE ours SET id = 3 WHERE id = 1")
             assert session.fetch("SELECT id FROM ours") == [(3,)]
+
+
+def waits_in_sqlite() -> bool:
+    """Tell whether the main thread is beginning a transaction."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None and frame.f_code.co_name != "_block":
+        frame = frame.f_back
+    return frame is not None
+
+
+@pytest.fixture
+def sqlite_target(tmp_path):
+    target = SqliteTarget(tmp_path / "out.db")
+    with target.open() as session:
+        session.execute("CREATE TABLE t (id)")
+    return target
+
+
+@contextmanager
+def another_writer(target):
+    """A connection that has begun to write."""
+    connected = sqlite3.connect(target.path, isolation_level=None, check_same_thread=False)
+    with closing(connected) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO t VALUES (1)")
+        yield other
+
+
+def test_who_waits_for_another_writer_of_sqlite_hears_it(sqlite_target):
+    with another_writer(sqlite_target):
+        began = time.monotonic()
+        with interrupted(waits_in_sqlite), sqlite_target.open() as session, session.transaction():
+            pass
+        assert time.monotonic() - began < SECONDS
+
+
+def test_who_waits_for_another_writer_of_sqlite_gets_its_turn(sqlite_target, monkeypatch):
+    # So that it is we who wait, not SQLite.
+    monkeypatch.setattr("ematix_flow.backends.impl.sqlite.database.MOMENT_SECONDS", 0.0)
+    with another_writer(sqlite_target) as other:
+
+        def end() -> None:
+            until(waits_in_sqlite, seconds=SECONDS)
+            other.execute("COMMIT")
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        with sqlite_target.open() as session, session.transaction():
+            session.execute("INSERT INTO t VALUES (2)")
+        ending.join()
+    with sqlite_target.open() as session:
+        assert session.fetch("SELECT id FROM t ORDER BY id") == [(1,), (2,)]
