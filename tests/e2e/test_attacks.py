@@ -14,6 +14,7 @@ from ematix_flow.errors import (
     DeclarationError,
     FenceLost,
     FlowError,
+    PipelineBusy,
     PlanError,
     UsageError,
 )
@@ -21,6 +22,7 @@ from ematix_flow.observe.events import StepEnded, StepStarted
 from ematix_flow.record.run import RunResult, RunStatus
 from ematix_flow.record.stores.jsonl import JsonlRunLog
 from ematix_flow.write.fence import fence_lost
+from ematix_flow.write.file_lock import file_lock
 from ematix_flow.write.holding import Holding
 
 COPY = """
@@ -215,6 +217,20 @@ def test_what_landed_is_told_though_a_later_run_failed(project):
     assert (run["pipeline"], run["status"]) == ("load", "succeeded")
     with closing(sqlite3.connect(project.path / "out.db")) as database:
         assert database.execute("SELECT count(*) FROM copied").fetchone() == (2,)
+
+
+@pytest.mark.proves("one-lease")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_is_locked_whatever_leads_to_it(project, kind):
+    given(project, kind)
+    project.flow().run("load")
+    (project.path / "link.db").symlink_to("out.db")
+    project.declare(COPY.format(kind=kind, options="").replace("out.db", "link.db"))
+    locked = file_lock(project.path / "out.db", "load", holder="another project", since="now")
+    with locked, pytest.raises(PipelineBusy, match="another project"):
+        project.flow().run("load")
+    project.flow().run("load")
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(4,)]
 
 
 @pytest.mark.proves("lost-lease")
