@@ -253,3 +253,19 @@ def test_who_loses_the_lease_after_the_commit_is_told_where_the_rows_are(project
     assert project.rows("out.db", "SELECT count(*) FROM copied") == [(2,)]
     [run] = project.flow().runs()
     assert (run.status, run.targets[0].status) == (RunStatus.FAILED, RunStatus.SUCCEEDED)
+
+
+@pytest.mark.proves("adopt-open-run")
+def test_an_incremental_column_that_is_gone_since_a_run_died(project, monkeypatch):
+    given(project, options='incremental_column="id",')
+    project.flow().run("load")
+    project.sqlite("app.db", "INSERT INTO given VALUES (3, 1)")
+    run_until(project, monkeypatch, StepStarted)
+    project.declare(COPY.format(kind="sqlite", options="").replace('"append"', '"truncate"'))
+    with pytest.raises(PlanError, match="had begun to read > integer 2") as caught:
+        project.flow().run("load")
+    assert "`flow run load --new`" in str(caught.value)
+    project.flow().run("load", new=True)
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(3,)]
+    new, dead, _ = project.flow().runs()
+    assert (new.status, dead.status) == (RunStatus.SUCCEEDED, RunStatus.FAILED)
