@@ -397,8 +397,8 @@ class StagesInTable(Protocol):
         """Return the table *name* for staged *rows*; nothing is created yet."""
         ...
 
-    def sweep_staging(self, leftovers: str, relation: str) -> None:
-        """Drop staging tables whose names begin with *leftovers*, unless somebody uses them.
+    def sweep_staging(self, leftovers: Sequence[str], relation: str) -> None:
+        """Drop tables whose names begin with one of *leftovers*, unless somebody uses them.
 
         :param relation: What rows are shown as, where that outlives a session.
         """

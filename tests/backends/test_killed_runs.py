@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.context import BaseContext
 
 import pytest
@@ -212,6 +212,21 @@ def test_a_run_that_adopts_sweeps_what_the_dead_one_left(places, forks, kind):
     copy.killed_at(AFTER)
     assert copy.flow.run("load").adopted
     assert copy.left() == set()
+
+
+@pytest.mark.proves("sweep-own")
+@pytest.mark.services
+def test_what_a_dead_run_left_is_swept_though_the_next_takes_another_way(places, forks):
+    copy = Copy(places=places, forks=forks, source="postgres", target="postgres", place="out")
+    copy.declare()
+    copy.killed_at(BEFORE)
+    assert any(name.startswith("_flow_staging_") for name in copy.left())
+    # From another kind of source, rows come without such a table.
+    again = replace(copy, source="sqlite")
+    again.declare()
+    again.flow.run("load")
+    assert again.left() == set()
+    assert again.held() == (FEW, FEW, FEW)
 
 
 @pytest.mark.proves("crash-anywhere", "adopt-open-run", "append-once")

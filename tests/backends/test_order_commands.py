@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from ematix_flow._base.clock import SystemClock
 from ematix_flow.cli.root import main
+from ematix_flow.record.lease import pipeline_lease
 from tests.backends.test_orders import INCREMENTAL, ORDERS, failing_at
 from tests.backends.without_spark import loading_without_spark, numbered
 
@@ -68,6 +70,26 @@ def test_a_backfill_goes_on_after_a_failure_where_asked(flow):
     code, out, _ = flow(*order, "--keep-going", rows=numbered(*range(1, 20)))
     assert code == 0
     assert out.startswith("load_orders: succeeded, 3 chunks: 2 skipped, 1 loaded")
+
+
+@pytest.mark.proves("one-lease")
+def test_a_backfill_of_a_pipeline_that_runs_does_not_begin(flow, project):
+    state = project.path / ".ematix-flow"
+    with pipeline_lease(state / "leases", "load_orders", SystemClock()):
+        code, out, err = flow("backfill", "load_orders", *RANGE)
+    assert (code, out) == (1, "")
+    assert "is already running" in err
+    assert not (state / "backfills").exists()
+    assert flow("backfill", "load_orders", *RANGE)[0] == 0
+
+
+def test_a_backfill_where_nothing_can_be_written_says_so(flow, project):
+    (project.path / ".ematix-flow").mkdir()
+    (project.path / ".ematix-flow" / "backfills").write_text("a file, not a folder")
+    code, out, err = flow("backfill", "load_orders", *RANGE)
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: how far a backfill comes cannot be written to ")
+    assert "make the project folder writable" in err
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_a_failed_commit_is_rolled_back(tmp_path):
 
 
 def test_a_database_that_another_writes_is_busy(tmp_path, monkeypatch):
-    monkeypatch.setattr("ematix_flow.backends.impl.sqlite.database._BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("ematix_flow.backends.impl.sqlite.waiting._BUSY_SECONDS", 0.0)
     path = database(tmp_path, "CREATE TABLE t (id)")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

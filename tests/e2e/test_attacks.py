@@ -10,10 +10,21 @@ from contextlib import closing
 
 import pytest
 
-from ematix_flow.errors import DeclarationError, FlowError, PlanError, TargetError, UsageError
+from ematix_flow.errors import (
+    DeclarationError,
+    FenceLost,
+    FlowError,
+    PipelineBusy,
+    PlanError,
+    TargetError,
+    UsageError,
+)
 from ematix_flow.observe.events import StepEnded, StepStarted
 from ematix_flow.record.run import RunResult, RunStatus
 from ematix_flow.record.stores.jsonl import JsonlRunLog
+from ematix_flow.write.fence import fence_lost
+from ematix_flow.write.file_lock import file_lock
+from ematix_flow.write.holding import Holding
 
 COPY = """
 @ematix.connection
@@ -53,13 +64,11 @@ class Dies(BaseException):
     """Ends a run as a kill would: nothing of it is caught."""
 
 
-@pytest.mark.proves("append-once", "adopt-open-run")
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, kind, monkeypatch):
-    given(project, kind)
+def run_until(project, monkeypatch, event):
+    """Run until the commit is where *event* tells of it, and die there."""
 
-    def die(event):
-        if isinstance(event, StepEnded) and event.step == "commit":
+    def die(told):
+        if isinstance(told, event) and told.step == "commit":
             raise Dies
 
     with monkeypatch.context() as patched:
@@ -68,6 +77,13 @@ def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, k
         patched.setattr("ematix_flow.engine.runs.run._Run._had_landed", lambda *_: False)
         with pytest.raises(Dies):
             project.flow(observer=die).run("load")
+
+
+@pytest.mark.proves("append-once", "adopt-open-run")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_failing_attempt_does_not_forget_what_an_earlier_one_landed(project, kind, monkeypatch):
+    given(project, kind)
+    run_until(project, monkeypatch, StepEnded)
     hidden = (project.path / "app.db").rename(project.path / "hidden.db")
     with pytest.raises(FlowError):
         project.flow().run("load")
@@ -267,3 +283,55 @@ def test_rows_that_exchange_a_unique_value_are_told_so(project):
     with pytest.raises(TargetError, match="cannot do so in one load"):
         project.flow().run("load")
     assert project.rows("out.db", "SELECT id, place FROM seats ORDER BY id") == [(1, 1), (2, 2)]
+
+
+@pytest.mark.proves("one-lease")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_is_locked_whatever_leads_to_it(project, kind):
+    given(project, kind)
+    project.flow().run("load")
+    (project.path / "link.db").symlink_to("out.db")
+    project.declare(COPY.format(kind=kind, options="").replace("out.db", "link.db"))
+    locked = file_lock(project.path / "out.db", "load", holder="another project", since="now")
+    with locked, pytest.raises(PipelineBusy, match="another project"):
+        project.flow().run("load")
+    project.flow().run("load")
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(4,)]
+
+
+@pytest.mark.proves("lost-lease")
+def test_who_loses_the_lease_after_the_commit_is_told_where_the_rows_are(project, monkeypatch):
+    given(project, options='transforms_post=["DELETE FROM copied"],')
+    landed = []
+
+    def require(_):
+        if landed:
+            raise fence_lost("load", None, 1)
+
+    def observe(event):
+        if isinstance(event, StepEnded) and event.step == "commit":
+            landed.append(event)
+
+    monkeypatch.setattr(Holding, "require", require)
+    with pytest.raises(FenceLost, match="the rows of this one are in copied, but") as caught:
+        project.flow(observer=observe).run("load")
+    assert "nothing was written" not in str(caught.value)
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(2,)]
+    [run] = project.flow().runs()
+    assert (run.status, run.targets[0].status) == (RunStatus.FAILED, RunStatus.SUCCEEDED)
+
+
+@pytest.mark.proves("adopt-open-run")
+def test_an_incremental_column_that_is_gone_since_a_run_died(project, monkeypatch):
+    given(project, options='incremental_column="id",')
+    project.flow().run("load")
+    project.sqlite("app.db", "INSERT INTO given VALUES (3, 1)")
+    run_until(project, monkeypatch, StepStarted)
+    project.declare(COPY.format(kind="sqlite", options="").replace('"append"', '"truncate"'))
+    with pytest.raises(PlanError, match="had begun to read > integer 2") as caught:
+        project.flow().run("load")
+    assert "`flow run load --new`" in str(caught.value)
+    project.flow().run("load", new=True)
+    assert project.rows("out.db", "SELECT count(*) FROM copied") == [(3,)]
+    new, dead, _ = project.flow().runs()
+    assert (new.status, dead.status) == (RunStatus.SUCCEEDED, RunStatus.FAILED)

@@ -399,12 +399,7 @@ class Flow:
         """Return what a run would change, counted by doing it and undoing it."""
         from ematix_flow.engine.runs.rehearsal import rehearse
 
-        return rehearse(
-            name,
-            self._run_context(name),
-            lambda: self.planning.of_rehearsal(name),
-            allow_destructive=allow_destructive,
-        )
+        return rehearse(name, self._run_context(name), allow_destructive=allow_destructive)
 
     def _run_context(self, name: str) -> RunContext:
         from ematix_flow.engine.runs.context import RunContext

@@ -17,7 +17,6 @@ from ematix_flow.declare.direct_limit import direct_limit
 from ematix_flow.declare.project import Project
 from ematix_flow.engine.host.machine import Machine, this_machine
 from ematix_flow.engine.metadata import MetadataReader
-from ematix_flow.engine.runs.rehearsal_plan import RehearsalPlan, plan_of_rehearsal
 from ematix_flow.errors import FlowError, NotSupported, RunsJob, located
 from ematix_flow.plan.build import Planner
 from ematix_flow.plan.pairing import Backends
@@ -68,12 +67,6 @@ class Planning:
                     hint=f"flow dry-run {name} counts its rows without",
                 )
             return on_spark
-
-    def of_rehearsal(self, name: str) -> RehearsalPlan:
-        """Plan a dry run, in which other tables stand in for those that are not there yet."""
-        pipeline = self.project.pipeline(name)
-        with self.planner() as planner, located(pipeline.location):
-            return plan_of_rehearsal(pipeline, planner.plan)
 
     def explained(
         self, names: Sequence[str], *, with_lineage: bool, analyze: bool

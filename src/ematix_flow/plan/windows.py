@@ -31,11 +31,7 @@ def windows_of(
     nothing = Windows(shared=None, own=(None,) * len(watermarks))
     if column is None:
         if given is not None and given != (None, None):
-            raise PlanError(
-                f"pipeline {pipeline.name!r} has no incremental_column to read a part of",
-                where=pipeline.location,
-                hint='name the column that grows: incremental_column="updated_at"',
-            )
+            raise _without_column(pipeline, given, again=again)
         return nothing
     own = [Window.above(column, each, lookback) for each in watermarks]
     # The texts sort like the values.
@@ -52,6 +48,24 @@ def windows_of(
         own=tuple(
             None if again or each.ends[0] in (None, shared.ends[0]) else each for each in own
         ),
+    )
+
+
+def _without_column(pipeline: Pipeline, given: Ends, *, again: bool) -> PlanError:
+    """Build the error for a part that nothing tells from the rest."""
+    if again:
+        return PlanError(
+            f"pipeline {pipeline.name!r} has no incremental_column to read a part of",
+            where=pipeline.location,
+            hint='name the column that grows: incremental_column="updated_at"',
+        )
+    part = " and ".join(each for each in given if each is not None)
+    return PlanError(
+        f"the run of pipeline {pipeline.name!r} that is to be continued had begun to read {part}, "
+        "and the pipeline has no incremental_column any more",
+        where=pipeline.location,
+        hint="declare the column again and run; or let that run be, and begin with what is "
+        f"declared now: `flow run {pipeline.name} --new`",
     )
 
 

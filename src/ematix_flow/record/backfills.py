@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 from ematix_flow._base.files import PRIVATE_FILE, private_directory, write_whole
+from ematix_flow.errors import ConfigError
 
 _CHUNK_BITS = 24
 
@@ -51,9 +52,16 @@ class Backfills:
         known = None if new else self._open(wanted.pipeline)
         if known is not None and known.is_same_order(wanted):
             return known, True
-        private_directory(self.folder)
         content = json.dumps(asdict(wanted)).encode()
-        write_whole(self._file(wanted.pipeline), content, mode=PRIVATE_FILE)
+        try:
+            private_directory(self.folder)
+            write_whole(self._file(wanted.pipeline), content, mode=PRIVATE_FILE)
+        except OSError as error:
+            raise ConfigError(
+                f"how far a backfill comes cannot be written to {str(self.folder)!r}: "
+                f"{error.strerror}",
+                hint="make the project folder writable; nothing was loaded",
+            ) from error
         return wanted, False
 
     def end(self, backfill: Backfill) -> None:

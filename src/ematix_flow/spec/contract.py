@@ -121,8 +121,10 @@ class Rule:
                 return f"{self.column}: {value!r} is no {self.type}, so no version can begin there"
             case RuleKind.DRIFT:
                 return f"{self.column}: the table cannot take {value!r}"
-            case RuleKind.CURSOR:
+            case RuleKind.CURSOR if value is None:
                 return f"{self.column} is NULL, so no incremental load would ever read the row"
+            case RuleKind.CURSOR:
+                return f"{self.column}: {value!r} is no value that a later load could go on from"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

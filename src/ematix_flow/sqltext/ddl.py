@@ -29,14 +29,6 @@ def create_schema(name: str, dialect: str) -> str:
     return exp.Create(this=target, kind="SCHEMA", exists=True).sql(dialect=grammar_of(dialect))
 
 
-def can_be_temporary(name: TableName, dialect: str) -> bool:
-    """Tell whether a table can be this session's alone, and be used as any other.
-
-    MySQL cannot name a temporary table twice in a statement; elsewhere they are in no schema.
-    """
-    return name.schema is None and not is_mysql(dialect)
-
-
 def drop_table(name: TableName, dialect: str) -> str:
     """Return DROP TABLE."""
     return f"DROP TABLE {table_node(name).sql(dialect=grammar_of(dialect))}"

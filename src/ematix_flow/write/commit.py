@@ -27,6 +27,7 @@ from ematix_flow.write.ledger import (
     watermark_after,
     write_entry,
 )
+from ematix_flow.write.stand_ins import standing_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +132,13 @@ class _Landing:
 
     def rehearsed(self) -> LedgerEntry:
         """Load the rows and undo it: that needs neither fence nor ledger, as nothing stays."""
-        with suppress(_Undone), self.session.transaction():
-            done = self._loaded(None)
+        session, pipeline = self.session, self.attempt.pipeline
+        with (
+            suppress(_Undone),
+            standing_in(session, self.step, self.dialect, pipeline) as step,
+            session.transaction(),
+        ):
+            done = replace(self, step=step)._loaded(None)
             raise _Undone
         return done
 

@@ -9,7 +9,7 @@ token. A run that stopped renewing can be taken over, and then cannot commit any
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -112,6 +112,15 @@ def fence_lost(pipeline: str, found: int | None, token: int) -> FenceLost:
     known = "" if found is None else f"its fence is {found}, "
     return FenceLost(
         f"another run of {pipeline!r} took over ({known}ours was {token}); nothing was written",
+        hint="`flow runs` shows the other run",
+    )
+
+
+def lost_after_landing(pipeline: str, targets: Iterable[str]) -> FenceLost:
+    """Build the error of a runner that was taken over when rows of its own had landed."""
+    return FenceLost(
+        f"another run of {pipeline!r} took over; the rows of this one are in {', '.join(targets)}, "
+        "but what was to come after them was not done",
         hint="`flow runs` shows the other run",
     )
 

@@ -17,6 +17,7 @@ from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.named_row import naming_columns
 from ematix_flow.spec.table import Table, TableName
 from ematix_flow.write.staging_task import SAMPLES, SUMMARY, StagingTask, aside_file
+from ematix_flow.write.stand_ins import stand_in_prefix
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -29,7 +30,7 @@ _HASH_LENGTH = 8
 
 @contextmanager
 def staging_table(
-    target: Target, rows: Table, *, pipeline: str, name: TableName, run_id: str
+    target: Target, rows: Table, *, pipeline: str, name: TableName, run_id: str, dry: bool = False
 ) -> Iterator[StagingTable | None]:
     """Create the staging table of a run and drop it in the end; None where the target wants files.
 
@@ -37,11 +38,12 @@ def staging_table(
 
     :param rows: The staged columns.
     :param name: The table that the rows are for.
+    :param dry: Whether it is for a dry run, which may have no lease and must sweep no other's.
     """
     if not isinstance(target, StagesInTable):
         yield None
         return
-    prefix = _prefix(pipeline, name)
+    prefix = stand_in_prefix(pipeline, name) if dry else _prefix(pipeline, name)
     # A run that is tried again must not meet what tasks of its first attempt still send.
     attempt = secrets.token_hex(3)
     table = target.staging_table(f"{prefix}{run_id.replace('-', '')}{attempt}", rows)
@@ -54,10 +56,15 @@ def staging_table(
             table.drop()
 
 
-def sweep_staging_tables(target: Target, pipeline: str, step: Commit) -> None:
-    """Drop what earlier runs of the pipeline left; only the holder of its lease may call this."""
+def sweep_staging_tables(target: Target, pipeline: str, step: Commit, *, dry: bool = False) -> None:
+    """Drop what earlier runs of the pipeline left; only the holder of its lease may call this.
+
+    :param dry: Drop what dry runs left, and nothing else.
+    """
     if isinstance(target, StagesInTable):
-        target.sweep_staging(_prefix(pipeline, step.target), step.program.staging)
+        of_runs = () if dry else (_prefix(pipeline, step.target),)
+        left = (*of_runs, stand_in_prefix(pipeline, step.target))
+        target.sweep_staging(left, step.program.staging)
 
 
 def _prefix(pipeline: str, name: TableName) -> str:

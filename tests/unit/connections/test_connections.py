@@ -244,6 +244,21 @@ def test_a_database_in_a_file_lies_in_the_project():
     assert (found.in_memory, str(found.location)) == (False, "/project/c.db")
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("path", ["link.db", "x/../c.db", "here/link.db", ".//c.db"])
+def test_a_database_is_in_one_place_however_its_path_is_spelt(tmp_path, kind, path):
+    (tmp_path / "link.db").symlink_to("c.db")
+    (tmp_path / "here").symlink_to(".")
+    found = Connection.from_config("c", {"kind": kind, "path": path}, base=tmp_path)
+    assert found.location == tmp_path / "c.db"
+
+
+def test_a_link_that_leads_nowhere_is_a_place_all_the_same(tmp_path):
+    (tmp_path / "c.db").symlink_to("c.db")
+    found = Connection.from_config("c", {"kind": "sqlite", "path": "c.db"}, base=tmp_path)
+    assert found.location == tmp_path / "c.db"
+
+
 def test_a_connection_in_toml_is_a_table(tmp_path):
     found = connections(tmp_path, configured={"shop": "shop.db"})
     found.register_secrets()

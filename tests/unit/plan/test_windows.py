@@ -248,6 +248,10 @@ def test_what_is_read_is_what_the_last_target_lacks():
         windows_of(pipeline_over("c"), (one,), backwards, again=True)
     with pytest.raises(PlanError, match="has no incremental_column"):
         windows_of(pipeline_over(None), (None,), ("0", "9"), again=True)
+    # That of a run which died before the column was taken away.
+    told = r"had begun to read > integer 1,.*any more[\s\S]*--new"
+    with pytest.raises(PlanError, match=told):
+        windows_of(pipeline_over(None), (None,), ("> integer 1", None), again=False)
 
 
 @pytest.mark.proves("adopt-open-run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import realpath
 from pathlib import Path
 from typing import ClassVar
 
@@ -31,7 +32,9 @@ class DatabaseFileConnection(PathConnection):
         """The absolute path, or `:memory:NAME`; meant for a resolved connection."""
         if not self.in_memory:
             # Not super(): a class with slots is made twice, and that would mean the first.
-            return super(DatabaseFileConnection, self).location
+            written = super(DatabaseFileConnection, self).location
+            # Links followed: what one file is locked and known by must not depend on its spelling.
+            return Path(realpath(written))
         return Path(self.path if self.path != IN_MEMORY else f"{IN_MEMORY}{self.name}")
 
 

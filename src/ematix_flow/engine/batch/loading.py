@@ -28,7 +28,6 @@ from ematix_flow.write.commit import Attempt, commit
 from ematix_flow.write.quarantine import set_aside
 from ematix_flow.write.staging import require_clean, stage
 from ematix_flow.write.staging_table import staging_table
-from ematix_flow.write.stand_ins import standing_in
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,16 +120,14 @@ class Loading:
             pipeline=self.plan.pipeline,
             name=into.target,
             run_id=self.run_id,
+            dry=self.dry,
         )
 
     def _open(self) -> TargetSession:
         """Open the session that commits; rows may have to be there before it begins."""
         if self._session is None:
-            step = self.load.commit
-            target = self.ports.target(step.connection)
+            target = self.ports.target(self.load.commit.connection)
             self._session = self._held.enter_context(target.open())
-            if self.dry:
-                self._held.enter_context(standing_in(self._session, step, target.dialect))
         return self._session
 
     def _commit(self, staged: CountedRows | StagedQuery) -> TargetOutcome:

@@ -19,14 +19,17 @@ from ematix_flow.engine.batch.outcome import failed, succeeded
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.step_times import StepTimes
 from ematix_flow.engine.spark.errors import translating
+from ematix_flow.errors import FenceLost, FlowError
 from ematix_flow.observe.events import Noticed
 from ematix_flow.plan.explain import describe
 from ematix_flow.plan.plan import Plan
 from ematix_flow.plan.steps import AfterStep, CallAfter, LoadSteps, Prepare, RunAfter
 from ematix_flow.ports import LedgerEntry
-from ematix_flow.record.run import TargetOutcome
+from ematix_flow.record.run import RunStatus, TargetOutcome
 from ematix_flow.spec.window import Ends
 from ematix_flow.write.after import call_after, run_after
+from ematix_flow.write.fence import lost_after_landing
+from ematix_flow.write.staging_table import sweep_staging_tables
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -85,8 +88,19 @@ class BatchWalk:
         for number, done in enumerate(self.landed):
             if done is not None:
                 self.outcomes[number] = succeeded(self.plan.loads[number].commit, done)
+        try:
+            self._walk()
+        except FenceLost as lost:
+            has_rows = [each for each in self.in_order() if each.status is RunStatus.SUCCEEDED]
+            if self.dry or not has_rows:
+                raise
+            names = (each.target for each in has_rows)
+            raise lost_after_landing(self.plan.pipeline, names) from lost
+
+    def _walk(self) -> None:
         with self._held:
             with self._sources:
+                self._sweep()
                 self._load_all()
             # What follows may alter the sources, so nothing of theirs is held any more.
             self.is_after = True
@@ -113,6 +127,17 @@ class BatchWalk:
     def in_order(self) -> tuple[TargetOutcome, ...]:
         """Return what became of the targets, in the order of their declaration."""
         return tuple(self.outcomes[number] for number in sorted(self.outcomes))
+
+    def _sweep(self) -> None:
+        """Drop what earlier runs left on the targets, also those that took another way there."""
+        for step in (load.commit for load in self.plan.loads):
+            self.ports.require_lease()
+            target = self.ports.target(step.connection)
+            try:
+                sweep_staging_tables(target, self.plan.pipeline, step, dry=self.dry)
+            except FlowError as error:
+                text = f"what an earlier run left in staging stays for the next ({error.what})"
+                self.ports.observer(Noticed(pipeline=self.plan.pipeline, text=text))
 
     def _load_all(self) -> None:
         for number, load in () if self.dry else self._waiting():
@@ -192,6 +217,8 @@ class BatchWalk:
                     case CallAfter():
                         call_after(step, target, lambda: self._frames.spark)
         except Exception as error:
+            # Whatever it looks like, it was ended because the lease was lost.
+            self.ports.require_lease()
             if not step.continue_on_failure:
                 raise
             text = f"the rows are loaded, but a step after it failed: {error}"

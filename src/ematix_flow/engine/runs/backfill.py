@@ -17,6 +17,7 @@ from ematix_flow.engine.runs.run import run_pipeline
 from ematix_flow.errors import FlowError, PipelineBusy, PlanError, UnexpectedError
 from ematix_flow.plan.plan import Plan
 from ematix_flow.record.backfills import Backfill, Backfills
+from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import Purpose, RunResult, RunStatus
 from ematix_flow.spec.counts import RowCounts
 from ematix_flow.spec.cursor import Cursor
@@ -127,7 +128,9 @@ def run_backfill(
         chunk=part.chunk,
         moves_watermark=_joins(part, reached),
     )
-    backfill, resumed = kept.begin(wanted, new=new)
+    # Under the lease: two that begin at once must not both note their own.
+    with pipeline_lease(context.state_directory / "leases", pipeline, context.clock):
+        backfill, resumed = kept.begin(wanted, new=new)
     if not backfill.moves_watermark:
         _require_matching(plan, part)
     run_ids = [backfill.run_id(number) for number in range(len(windows))]

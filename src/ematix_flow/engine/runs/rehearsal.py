@@ -2,13 +2,12 @@
 
 The target, its companion and its ledger stay as they are; only the fence moves on, where there has
 ever been a run, because that keeps real runs away. A table that is not there yet is stood in for
-by an empty one that goes with the session.
+by an empty one that no run meets.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,28 +17,18 @@ from ematix_flow._base.ids import uuid7
 from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.context import RunContext, claim_of
-from ematix_flow.engine.runs.rehearsal_plan import RehearsalPlan
 from ematix_flow.errors import FlowError, NotSupported
-from ematix_flow.observe.events import Event, Noticed, Observer, StepStarted
 from ematix_flow.plan.consent import require_runnable
 from ematix_flow.plan.plan import Plan
 from ematix_flow.ports import Target
 from ematix_flow.record.lease import pipeline_lease
 from ematix_flow.record.run import Purpose, RunResult, RunStatus, StepRecord
 from ematix_flow.write.holding import Holding, has_leases
+from ematix_flow.write.stand_ins import as_meant
 
 
-def rehearse(
-    pipeline: str,
-    context: RunContext,
-    plan: Callable[[], RehearsalPlan],
-    *,
-    allow_destructive: bool,
-) -> RunResult:
-    """Return what a run of *pipeline* would do, counted; there is no record of it.
-
-    :param plan: Plans it with stand-ins for the tables that are not there yet.
-    """
+def rehearse(pipeline: str, context: RunContext, *, allow_destructive: bool) -> RunResult:
+    """Return what a run of *pipeline* would do, counted; there is no record of it."""
     with (
         pipeline_lease(context.state_directory / "leases", pipeline, context.clock),
         ExitStack() as stack,
@@ -52,38 +41,16 @@ def rehearse(
             started_at=iso(now),
             purpose=Purpose.DRY_RUN,
         )
-        planned = plan()
-        observer = _naming(context.observer, planned)
-        rehearsal = _Rehearsal(
-            context=replace(context, observer=observer), plan=planned.plan, result=result
-        )
+        rehearsal = _Rehearsal(context=context, plan=context.plan(), result=result)
         require_runnable(rehearsal.plan, allow_destructive=allow_destructive)
         rehearsal.require_unaltered()
         holding = rehearsal.hold(stack)
         try:
-            done = rehearsal.carry_out(holding, allow_destructive=allow_destructive)
+            return rehearsal.carry_out(holding, allow_destructive=allow_destructive)
         except FlowError as error:
-            error.what = planned.shown(error.what)
-            error.details = planned.shown(error.details) if error.details else None
+            error.what = rehearsal.as_meant(error.what)
+            error.details = rehearsal.as_meant(error.details) if error.details else None
             raise
-        outcomes = (replace(each, target=planned.shown(each.target)) for each in done.targets)
-        return replace(done, targets=tuple(outcomes))
-
-
-def _naming(observer: Observer, planned: RehearsalPlan) -> Observer:
-    """Return an observer that is told the names of the targets, not those that stand in."""
-
-    def observe(event: Event) -> None:
-        match event:
-            case StepStarted(description=text):
-                event = replace(event, description=planned.shown(text))
-            case Noticed(text=text):
-                event = replace(event, text=planned.shown(text))
-            case _:
-                pass
-        observer(event)
-
-    return observe
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,6 +82,12 @@ class _Rehearsal:
         holding.lock((file for file in files if file is not None), self.result.started_at)
         holding.take([name for name in context.targets if has_leases(context.target(name))])
         return holding
+
+    def as_meant(self, text: str) -> str:
+        """Return *text* with the names of the targets, not of what stood in for them."""
+        for load in self.plan.loads:
+            text = as_meant(text, self.plan.pipeline, load.commit.target)
+        return text
 
     def carry_out(self, holding: Holding, *, allow_destructive: bool) -> RunResult:
         context, result = self.context, self.result

@@ -6,6 +6,7 @@ statements are written once; `grammar` says what a database says differently.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ematix_flow.spec.layout import Layout
@@ -26,13 +27,24 @@ from ematix_flow.sqltext.program.work import STAGING, Work, owner_of
 __all__ = ["STAGING", "Effect", "Found", "Guard", "Program", "Statement", "write_program"]
 
 
-def write_program(layout: Layout, name: TableName, dialect: str, *, pipeline: str) -> Program:
-    """Return how staged rows are applied to the target *name*."""
-    grammar = Grammar(dialect)
+def write_program(
+    layout: Layout,
+    name: TableName,
+    dialect: str,
+    *,
+    pipeline: str,
+    stand_ins: Mapping[TableName, TableName] | None = None,
+) -> Program:
+    """Return how staged rows are applied to the target *name*.
+
+    :param stand_ins: What is written instead of the target or its companion, in a dry run.
+    """
+    grammar, stand_ins = Grammar(dialect), stand_ins or {}
+    companion = companion_name(name)
     scene = Scene(
         layout=layout,
-        name=name,
-        companion=companion_name(name) if layout.order else None,
+        name=stand_ins.get(name, name),
+        companion=stand_ins.get(companion, companion) if layout.order else None,
         grammar=grammar,
         work=Work(grammar, owner_of(pipeline, name)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from typing import Any, TypeAlias
 
@@ -34,9 +34,28 @@ def opened(server: Server, purpose: Purpose, failure: Failure) -> Iterator[Conne
 
     :param failure: What goes wrong is the source's fault or the target's.
     """
-    with translating(server, failure), closing(_connect(server, purpose)) as database:
+    with (
+        translating(server, failure),
+        closing(_connect(server, purpose)) as database,
+        _ending_there(server, database),
+    ):
         set_up(database, purpose)
         yield database
+
+
+@contextmanager
+def _ending_there(server: Server, database: Connection) -> Iterator[None]:
+    """End on the server what is interrupted here, such as by Ctrl-C.
+
+    The driver then closes the connection, but the server learns of that only when its statement
+    is done: one that waits for a lock would go on waiting, and keep all others that it holds.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if not database.open:
+            _end(server, int(database.thread_id()))
+        raise
 
 
 def set_up(database: Connection, purpose: Purpose) -> None:
@@ -160,3 +179,11 @@ def _encryption(mode: str, authority: str | None) -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _end(server: Server, session: int) -> None:
+    import pymysql
+
+    # It may be gone by now; what matters is that we were interrupted.
+    with suppress(pymysql.Error), closing(_connect(server, LOOKING)) as database:
+        run(database, f"KILL QUERY {session}")

@@ -5,7 +5,7 @@ Its columns are those of the target, and `_flow_task` says who sent a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -114,10 +114,11 @@ def _marked(rows: Table) -> Table:
     return replace(rows, columns=(*rows.columns, _TASK))
 
 
-def sweep(server: Server, leftovers: str) -> None:
-    """Drop the staging tables whose names begin with *leftovers*, unless somebody uses them."""
-    with opened(server, SWEEPING, TargetError) as database:
-        _drop_left(database, leftovers)
+def sweep(database: Connection, leftovers: Sequence[str]) -> None:
+    """Drop tables whose names begin with one of *leftovers*, unless somebody uses them."""
+    set_up(database, SWEEPING)
+    for each in leftovers:
+        _drop_left(database, each)
 
 
 def _drop_left(database: Connection, leftovers: str) -> None:

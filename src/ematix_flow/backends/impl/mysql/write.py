@@ -231,8 +231,8 @@ class MySQLTarget:
         """Return the table *name* for staged *rows*; nothing is created yet."""
         return MySQLStagingTable(server=self.server, name=name, rows=rows)
 
-    def sweep_staging(self, leftovers: str, relation: str) -> None:
-        """Drop what shows *relation*, and staging tables whose names begin with *leftovers*."""
+    def sweep_staging(self, leftovers: Sequence[str], relation: str) -> None:
+        """Drop what shows *relation*, and tables whose names begin with one of *leftovers*."""
         with self.open() as session:
             session.remove(relation)
-        sweep(self.server, leftovers)
+            sweep(session.database, leftovers)

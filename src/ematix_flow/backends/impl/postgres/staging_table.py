@@ -7,7 +7,7 @@ row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -156,10 +156,11 @@ def show(database: Connection, staged: StagedTable, table: Table, relation: str)
     run(database, f"CREATE TEMP VIEW {view} AS {shown_as(table, name)} WHERE {won}")
 
 
-def sweep(server: Server, leftovers: str) -> None:
-    """Drop the staging tables whose names begin with *leftovers*, unless somebody uses them."""
+def sweep(server: Server, leftovers: Sequence[str]) -> None:
+    """Drop tables whose names begin with one of *leftovers*, unless somebody uses them."""
     with opened(server, SWEEPING, TargetError) as database:
-        _drop_left(database, leftovers)
+        for each in leftovers:
+            _drop_left(database, each)
 
 
 def _drop_left(database: Connection, leftovers: str) -> None:

@@ -193,7 +193,7 @@ class PostgresTarget:
         """Return the table *name* for staged *rows*; nothing is created yet."""
         return PostgresStagingTable(server=self.server, name=name, rows=rows)
 
-    def sweep_staging(self, leftovers: str, relation: str) -> None:
-        """Drop staging tables whose names begin with *leftovers*, unless somebody uses them."""
+    def sweep_staging(self, leftovers: Sequence[str], relation: str) -> None:
+        """Drop tables whose names begin with one of *leftovers*, unless somebody uses them."""
         del relation  # it went with its session
         sweep(self.server, leftovers)

@@ -16,12 +16,10 @@ from ematix_flow.backends.database_file import require_readable
 from ematix_flow.backends.failure import Failure, missing, refused_row
 from ematix_flow.backends.impl.sqlite.functions import add_functions
 from ematix_flow.backends.impl.sqlite.memory import is_kept, uri_of
+from ematix_flow.backends.impl.sqlite.waiting import MOMENT_SECONDS, WaitingConnection
 from ematix_flow.backends.in_memory import is_in_memory, never_written
 from ematix_flow.backends.purpose import Purpose
 from ematix_flow.errors import DatabaseBusy, FlowError, QueryError
-
-# How long to wait for another writer before giving up.
-_BUSY_SECONDS = 30.0
 
 
 def is_there(path: Path, failure: Failure) -> bool:
@@ -92,7 +90,8 @@ def _connected(place: str, purpose: Purpose) -> sqlite3.Connection:
     return sqlite3.connect(
         place,
         uri=True,
-        timeout=_BUSY_SECONDS,
+        factory=WaitingConnection,
+        timeout=MOMENT_SECONDS,
         isolation_level=None,
         # Whoever takes the rows may do so in a thread of its own, as DuckDB does.
         check_same_thread=purpose.writes,
