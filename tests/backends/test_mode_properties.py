@@ -79,7 +79,8 @@ def as_told(table, events):
     grammar = Grammar(table.target.dialect)
     with table.target.open() as session:
         session.show_staging(table.staged(events), table.layout.staging, "all_events")
-        listed = f"{grammar.columns('s', names)}, {grammar.digest('s', names)}"
+        columns = [table.layout.column(name) for name in names]
+        listed = f"{grammar.columns('s', names)}, {grammar.digest('s', columns)}"
         for *row, digest in session.fetch(f"SELECT DISTINCT {listed} FROM all_events AS s"):
             digests[tuple(row)] = digest
         if grammar.is_mysql:
