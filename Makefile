@@ -61,7 +61,7 @@ test: check wheel test-lowest test-sail ## everything CI runs; ends with the res
 	@$(PYTEST) $(SHARED) --proofs $(PROOFS)/spark.json --conformance docs/conformance.md
 
 test-fast: env ## the unit tests: no JVM, no server, no other process
-	@$(PYTEST) -q -n auto -m "not slow" tests/unit probe/tests
+	@$(PYTEST) -q -n auto --dist worksteal -m "not slow" tests/unit probe/tests
 
 test-lowest: ## the unit tests with the lowest versions that pyproject.toml allows
 	@$(SETUP) .venv-lowest build lowest -e .

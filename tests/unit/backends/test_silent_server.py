@@ -13,6 +13,8 @@ from ematix_flow.backends.registry import backends
 from ematix_flow.connections.model import MySQLConnection
 from ematix_flow.errors import SourceUnreachable
 
+pytestmark = pytest.mark.slow
+
 # CLIENT_PROTOCOL_41, CLIENT_SSL, CLIENT_SECURE_CONNECTION and CLIENT_PLUGIN_AUTH.
 _CAN = 0x200 | 0x800 | 0x8000 | 0x80000
 _GREETING = (
