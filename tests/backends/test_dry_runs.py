@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from ematix_flow.api import Flow
 from ematix_flow.errors import TargetError
 from ematix_flow.observe.events import StepStarted
+from ematix_flow.record.run import RunResult
 from ematix_flow.write.applied import Applied
 from tests.backends.places import SERVERS
 
@@ -109,6 +112,33 @@ def test_a_dry_run_takes_nothing_from_the_first_run(places, make_project):
     other.sqlite("db.db", "UPDATE given SET words = 'late', n = 1")
     first().run("load")
     assert places.rows("out", "SELECT id, words FROM shop.orders") == [(1, "new")]
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_a_dry_run_ends_no_run_that_began_meanwhile(places, make_project, kind):
+    first = declared(places, kind, make_project("other"))
+    flow = declared(places, kind)
+    commits, counted = Event(), Event()
+
+    def wait(event):
+        if isinstance(event, StepStarted) and event.step == "commit":
+            commits.set()
+            assert counted.wait(60)
+
+    with ThreadPoolExecutor(1) as threads:
+        runs: list[Future[RunResult]] = []
+
+        def begin(event):
+            if isinstance(event, StepStarted) and event.step == "carry":
+                runs.append(threads.submit(first(observer=wait).run, "load"))
+                assert commits.wait(60)
+
+        try:
+            assert flow(observer=begin).dry_run("load").rows.inserted == 1
+        finally:
+            counted.set()
+        assert runs[0].result(60).rows.inserted == 1
+    assert places.rows("out", "SELECT id, words FROM orders") == [(1, "new")]
 
 
 def die(folder: str, seen: dict[str, str]) -> None:

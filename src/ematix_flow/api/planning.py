@@ -44,13 +44,16 @@ class Planning:
     places: Places
     engines: Engines
 
-    def plan(self, name: str, window: Ends | None = None, *, again: bool = False) -> Plan:
+    def plan(
+        self, name: str, window: Ends | None = None, *, again: bool = False, dry: bool = False
+    ) -> Plan:
         """Plan a run over a given part of the incremental column, or over what is new.
 
         :param again: Whether that part was loaded before.
+        :param dry: Whether all of it will be undone.
         """
         pipeline = self.project.pipeline(name)
-        with self.planner() as planner, located(pipeline.location):
+        with self.planner(dry=dry) as planner, located(pipeline.location):
             return planner.plan(pipeline, window, again=again)
 
     def of_preview(self, name: str) -> Plan:
@@ -92,7 +95,7 @@ class Planning:
             return Validation(pipeline=name, error=error)
 
     @contextmanager
-    def planner(self, *, with_lineage: bool = False) -> Iterator[Planner]:
+    def planner(self, *, dry: bool = False, with_lineage: bool = False) -> Iterator[Planner]:
         """Open the planner; what it looks at is looked at once."""
         self.resolution.order()  # every name in depends_on is known and there is no circle
         with MetadataReader(self.places.reader, self.places.target) as state:
@@ -105,6 +108,7 @@ class Planning:
                 lacks=Installation(self.backends, self.engines).lacks,
                 now=self.clock.now(),
                 direct_bytes=direct_limit(self.config, self.environ),
+                dry=dry,
                 with_lineage=with_lineage,
             )
 

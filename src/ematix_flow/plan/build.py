@@ -40,6 +40,7 @@ class Planner:
     :param after: What each pipeline comes after, by name.
     :param lacks: Which packages a pipeline would miss on a path, with its connections.
     :param direct_bytes: Up to how much this process carries from database to database itself.
+    :param dry: Plan for dry runs.
     :param with_lineage: Trace columns too: it costs a little, and only some ask for it.
     """
 
@@ -51,6 +52,7 @@ class Planner:
     lacks: Callable[[str, Path, Iterable[str]], tuple[str, ...]]
     now: datetime
     direct_bytes: int = 0
+    dry: bool = False
     with_lineage: bool = False
 
     def plan(self, pipeline: Pipeline, window: Ends | None = None, *, again: bool = False) -> Plan:
@@ -147,7 +149,9 @@ class Planner:
     ) -> TargetLoad:
         table = declared_table(target, pipeline, given, self.state)
         dialect = self.backends.dialect_of(target.connection)
-        writing = plan_writing(pipeline, target, table, dialect, self.state, again=again)
+        writing = plan_writing(
+            pipeline, target, table, dialect, self.state, again=again, dry=self.dry
+        )
         dialect = writing.facts.dialect or dialect
         load = TargetLoad(target=target, writing=writing, dialect=dialect)
         if isinstance(given, ResolvedQuery):

@@ -52,10 +52,12 @@ def plan_writing(
     state: StateReader,
     *,
     again: bool = False,
+    dry: bool = False,
 ) -> Writing:
     """Compare the target with its declaration, and say what to do about it.
 
     :param again: Whether rows may be given that are there already: a part of the past is loaded.
+    :param dry: Whether all of it will be undone.
     """
     name = physical_name(table.name, dialect)
     _require_names(table, name, dialect)
@@ -97,7 +99,7 @@ def plan_writing(
             connection=target.connection,
             target=name,
             layout=layout,
-            program=write_program(layout, name, dialect, pipeline=pipeline.name),
+            program=write_program(layout, name, dialect, pipeline=pipeline.name, dry=dry),
         ),
         facts=facts,
         diff=diff,

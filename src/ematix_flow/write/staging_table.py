@@ -16,8 +16,8 @@ from ematix_flow.ports import BrokenRow, StagedTable, StagesInTable, StagingTabl
 from ematix_flow.spec.contract import Contract
 from ematix_flow.spec.named_row import naming_columns
 from ematix_flow.spec.table import Table, TableName
+from ematix_flow.sqltext.program.work import dry_prefix
 from ematix_flow.write.staging_task import SAMPLES, SUMMARY, StagingTask, aside_file
-from ematix_flow.write.stand_ins import stand_in_prefix
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -43,7 +43,7 @@ def staging_table(
     if not isinstance(target, StagesInTable):
         yield None
         return
-    prefix = stand_in_prefix(pipeline, name) if dry else _prefix(pipeline, name)
+    prefix = dry_prefix(pipeline, name) if dry else _prefix(pipeline, name)
     # A run that is tried again must not meet what tasks of its first attempt still send.
     attempt = secrets.token_hex(3)
     table = target.staging_table(f"{prefix}{run_id.replace('-', '')}{attempt}", rows)
@@ -63,7 +63,7 @@ def sweep_staging_tables(target: Target, pipeline: str, step: Commit, *, dry: bo
     """
     if isinstance(target, StagesInTable):
         of_runs = () if dry else (_prefix(pipeline, step.target),)
-        left = (*of_runs, stand_in_prefix(pipeline, step.target))
+        left = (*of_runs, dry_prefix(pipeline, step.target))
         target.sweep_staging(left, step.program.staging)
 
 

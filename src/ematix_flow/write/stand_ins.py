@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from hashlib import sha256
 
 from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import TargetSession
@@ -21,20 +20,12 @@ from ematix_flow.sqltext.ddl import create_table, drop_table
 from ematix_flow.sqltext.dialect_names import is_mysql
 from ematix_flow.sqltext.program import write_program
 from ematix_flow.sqltext.program.companion import companion_of
-
-_PREFIX = "_flow_dry_"
-_HASH_LENGTH = 12
-
-
-def stand_in_prefix(pipeline: str, target: TableName) -> str:
-    """Return how the names of the tables begin that stand in for *target* and its companion."""
-    own = sha256(f"{pipeline}\0{target}".encode()).hexdigest()[:_HASH_LENGTH]
-    return f"{_PREFIX}{own}_"
+from ematix_flow.sqltext.program.work import dry_prefix
 
 
 def as_meant(text: str, pipeline: str, target: TableName) -> str:
     """Return *text* with the name of *target*, where a database tells of what stood in for it."""
-    return str(target).join(re.split(rf"{stand_in_prefix(pipeline, target)}[0-9a-f]+_\d", text))
+    return str(target).join(re.split(rf"{dry_prefix(pipeline, target)}[0-9a-f]+_\d", text))
 
 
 @contextmanager
@@ -44,7 +35,7 @@ def standing_in(
     """Create what is missing of the tables that *step* writes; give the step that writes those."""
     missing = [table for table in _written(step) if session.columns(table.name) is None]
     # Without a schema: that of the target may not be there either.
-    own = f"{stand_in_prefix(pipeline, step.target)}{secrets.token_hex(3)}"
+    own = f"{dry_prefix(pipeline, step.target)}{secrets.token_hex(3)}"
     names = {table.name: TableName(name=f"{own}_{number}") for number, table in enumerate(missing)}
     stays = is_mysql(dialect)
     try:
@@ -52,7 +43,7 @@ def standing_in(
             name = names[table.name]
             session.execute(create_table(table, name, dialect, temporary=not stays))
         program = write_program(
-            step.layout, step.target, dialect, pipeline=pipeline, stand_ins=names
+            step.layout, step.target, dialect, pipeline=pipeline, dry=True, stand_ins=names
         )
         yield replace(step, program=program)
     finally:

@@ -23,10 +23,13 @@ from ematix_flow.write.staging import StagingArea
 class PlanRun(Protocol):
     """Plans the pipeline of a run."""
 
-    def __call__(self, window: Ends | None = None, *, again: bool = False) -> Plan:
+    def __call__(
+        self, window: Ends | None = None, *, again: bool = False, dry: bool = False
+    ) -> Plan:
         """Return the plan over a given window, or over what is new.
 
         :param again: Whether the window was loaded before.
+        :param dry: Whether all of it will be undone.
         """
         ...
 

@@ -18,7 +18,7 @@ from ematix_flow.engine.batch.ports import BatchPorts
 from ematix_flow.engine.batch.walk import BatchWalk
 from ematix_flow.engine.runs.context import RunContext, claim_of
 from ematix_flow.errors import FlowError, NotSupported
-from ematix_flow.plan.consent import require_runnable
+from ematix_flow.plan.consent import require_supported
 from ematix_flow.plan.plan import Plan
 from ematix_flow.ports import Target
 from ematix_flow.record.lease import pipeline_lease
@@ -41,8 +41,9 @@ def rehearse(pipeline: str, context: RunContext, *, allow_destructive: bool) -> 
             started_at=iso(now),
             purpose=Purpose.DRY_RUN,
         )
-        rehearsal = _Rehearsal(context=context, plan=context.plan(), result=result)
-        require_runnable(rehearsal.plan, allow_destructive=allow_destructive)
+        rehearsal = _Rehearsal(context=context, plan=context.plan(dry=True), result=result)
+        # What is undone needs no consent.
+        require_supported(rehearsal.plan)
         rehearsal.require_unaltered()
         holding = rehearsal.hold(stack)
         try:

@@ -33,11 +33,13 @@ def write_program(
     dialect: str,
     *,
     pipeline: str,
+    dry: bool = False,
     stand_ins: Mapping[TableName, TableName] | None = None,
 ) -> Program:
     """Return how staged rows are applied to the target *name*.
 
-    :param stand_ins: What is written instead of the target or its companion, in a dry run.
+    :param dry: Whether it is for a dry run.
+    :param stand_ins: What is written instead of the target or its companion then.
     """
     grammar, stand_ins = Grammar(dialect), stand_ins or {}
     companion = companion_name(name)
@@ -46,7 +48,7 @@ def write_program(
         name=stand_ins.get(name, name),
         companion=stand_ins.get(companion, companion) if layout.order else None,
         grammar=grammar,
-        work=Work(grammar, owner_of(pipeline, name)),
+        work=Work(grammar, owner_of(pipeline, name), dry),
     )
     program = _program(scene)
     if program.duplicates is not None and layout.on_duplicate_keys is OnDuplicateKeys.QUARANTINE:

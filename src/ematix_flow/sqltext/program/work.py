@@ -13,6 +13,7 @@ from ematix_flow.sqltext.program.grammar import Grammar
 from ematix_flow.sqltext.program.statement import Statement
 from ematix_flow.sqltext.type_names import held_as
 
+_DRY = "_flow_dry_"
 STAGING = "_flow_staging"
 INPUT = "_flow_input"
 """The staged rows, where `STAGING` is a view that leaves some of them out."""
@@ -25,16 +26,19 @@ class Work:
 
     MySQL cannot name a temporary table twice in a statement. There they are ordinary tables
     with a name for each pipeline's target; the fence sees to it that one run uses them at a time.
+    A dry run may be beside a run, so it has its own.
     """
 
     grammar: Grammar
     owner: str
+    dry: bool = False
 
     def name(self, base: str) -> str:
         """Return the plain name of one of these tables."""
         if not self.grammar.is_mysql:
             return base
-        return f"{base}_{sha256(self.owner.encode()).hexdigest()[:12]}"
+        own = _shortened(self.owner)
+        return f"{_DRY}{own}_{base}" if self.dry else f"{base}_{own}"
 
     def table(self, base: str) -> str:
         """Return one of these tables as SQL names it."""
@@ -144,3 +148,12 @@ def carried_name(staging: str) -> str:
 def owner_of(pipeline: str, target: TableName) -> str:
     """Return whose tables these are."""
     return f"{pipeline}\n{target}"
+
+
+def dry_prefix(pipeline: str, target: TableName) -> str:
+    """Return how the names of all tables begin that a dry run may leave when it is killed."""
+    return f"{_DRY}{_shortened(owner_of(pipeline, target))}_"
+
+
+def _shortened(owner: str) -> str:
+    return sha256(owner.encode()).hexdigest()[:12]
