@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,7 +34,7 @@ class Project:
     udfs: dict[str, UserFunction] = field(default_factory=dict)
     overrides: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     overridden_in: str = ""
-    _cells: set[tuple[str, str]] = field(default_factory=set)
+    _cells: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def add_connection(self, connection: Connection, location: Location) -> None:
         """Add a connection; a second one of the name is an error naming both lines."""
@@ -70,7 +71,7 @@ class Project:
 
         A cell runs again, and after a change it has another name, but neither is a file.
         """
-        is_cell = self is _of_the_script and not Path(second.file).is_file()
+        is_cell = self is _of_the_script and _is_interactive() and not Path(second.file).is_file()
         if first is not None and not (is_cell and (what, name) in self._cells):
             raise DeclarationError(
                 f"{what} {name!r} is declared twice: here and at {first}",
@@ -105,6 +106,11 @@ class Project:
                 "pipeline", name, self.pipelines, hint="`flow list` shows what is declared"
             )
         return self.pipelines[name]
+
+
+def _is_interactive() -> bool:
+    """Tell whether somebody types: a script that is piped in is no file either."""
+    return hasattr(sys, "ps1") or "IPython" in sys.modules
 
 
 _active: ContextVar[Project | None] = ContextVar("ematix_flow_project", default=None)

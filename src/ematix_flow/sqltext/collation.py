@@ -47,6 +47,8 @@ class ForeignCollation:
 
     def replaced(self, column: ActualColumn, table: TableName) -> str | None:
         """Return what gives the column our collation; None where no statement does."""
+        if self.dialect == "duckdb" and column.primary_key:
+            return None  # DuckDB changes no column of a key
         charset = " CHARACTER SET utf8mb4" if is_mysql(self.dialect) else ""
         type_name = f"{column.type}{charset} COLLATE {self.ours}"
         return change_type(table, column.name, type_name, self.dialect, nullable=column.nullable)

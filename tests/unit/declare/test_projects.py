@@ -314,6 +314,7 @@ def run_cell(monkeypatch):
     """Run a cell as a notebook does: in one session, under a name that is no file."""
     session = Project()
     monkeypatch.setattr("ematix_flow.declare.project._of_the_script", session)
+    monkeypatch.setattr(sys, "ps1", "In: ", raising=False)
     names = {"__name__": "__main__"}
 
     def run(text, file="/tmp/ipykernel_1/2.py"):
@@ -329,6 +330,13 @@ def test_a_cell_of_a_notebook_may_run_again(run_cell):
     session = run_cell(CELL.format(path="b.db"), file="/tmp/ipykernel_1/3.py")
     assert session.connections["app"].path == "b.db"
     assert session.pipelines["load"].location.file == "/tmp/ipykernel_1/3.py"
+
+
+def test_a_script_that_is_piped_in_is_no_notebook(run_cell, monkeypatch):
+    monkeypatch.delattr(sys, "ps1")
+    run_cell(CELL.format(path="a.db"), file="<stdin>")
+    with pytest.raises(DeclarationError, match="declared twice"):
+        run_cell(CELL.format(path="b.db"), file="<stdin>")
 
 
 def test_what_a_file_declares_is_not_replaced_by_a_cell(run_cell, tmp_path):

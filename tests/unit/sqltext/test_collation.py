@@ -3,6 +3,7 @@
 import pytest
 
 from ematix_flow.ports import ActualColumn
+from ematix_flow.spec.table import TableName
 from ematix_flow.sqltext.collation import foreign_collation, told_collations
 
 TOLD = {
@@ -40,3 +41,13 @@ def test_a_collation_is_its_columns(created):
 def test_what_compares_bytes_is_ours(dialect, name, is_foreign):
     column = ActualColumn(name="k", type="TEXT", nullable=False, collation=name)
     assert (foreign_collation(column, dialect) is not None) is is_foreign
+
+
+@pytest.mark.parametrize(("is_key", "can_be_changed"), [(False, True), (True, False)])
+def test_duckdb_changes_no_column_of_a_key(is_key, can_be_changed):
+    column = ActualColumn(
+        name="k", type="VARCHAR", nullable=False, primary_key=is_key, collation="nocase"
+    )
+    found = foreign_collation(column, "duckdb")
+    assert found is not None
+    assert (found.replaced(column, TableName(name="t")) is not None) is can_be_changed

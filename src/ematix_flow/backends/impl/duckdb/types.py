@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _ENDLESS = frozenset({"date", "timestamp", "timestamp with time zone"})
-_COARSE = ("timestamp_s", "timestamp_ms", "timestamp_ns")
+_OTHER_PRECISIONS = ("timestamp_s", "timestamp_ms", "timestamp_ns")
 _AS_IT_IS = _ENDLESS | {
     *("boolean", "tinyint", "smallint", "integer", "bigint"),
     *("float", "double", "decimal", "varchar", "blob"),
@@ -31,7 +31,7 @@ _AS_ANOTHER = {
     "ubigint": "DECIMAL(20,0)",
     "hugeint": "DECIMAL(38,0)",
     "uhugeint": "DECIMAL(38,0)",
-    **dict.fromkeys(_COARSE, "TIMESTAMP"),
+    **dict.fromkeys(_OTHER_PRECISIONS, "TIMESTAMP"),
     "uuid": "VARCHAR",
     "enum": "VARCHAR",
     "null": "VARCHAR",
@@ -96,7 +96,7 @@ def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> list[str]:
                 for name, field in _children(kind)
             )
             return [each for field in fields for each in _finite(*field, depth)]
-        case simple if simple in _COARSE:
+        case simple if simple in _OTHER_PRECISIONS:
             return [f"coalesce(isfinite(TRY_CAST({value} AS TIMESTAMP)), {value} IS NULL)"]
         case simple if simple in _ENDLESS:
             return [f"coalesce(isfinite({value}), {value} IS NULL)"]

@@ -125,8 +125,8 @@ def _settings(purpose: Purpose, dialect: str) -> Iterator[str]:
 
 def _connect(server: Server, purpose: Purpose) -> Connection:
     database = _greeted(server, purpose)
-    # The driver has one limit for all that it reads: from here on it is that of a statement. What
-    # would a server that went away without a word cost otherwise? For ever.
+    # The driver has one limit for all that it reads: from here on it is that of a statement.
+    # Without one, a server that went away without a word would be waited for for ever.
     database._read_timeout = None if purpose.most_seconds is None else 2 * purpose.most_seconds
     database._write_timeout = None
     return database
