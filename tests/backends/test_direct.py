@@ -275,7 +275,10 @@ def test_giving_up_in_the_middle_leaves_nothing_behind(places, target):
         with pytest.raises(ContractError, match="id=5"):
             flow.run("load")
     assert places.rows("out", "SELECT count(*) FROM copied") == [(0,)]
-    left = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY %' AND state = 'active'"
+    left = (
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY %' AND state = 'active' "
+        "AND datname = current_database()"
+    )
     assert places.rows("db", left) == [(0,)]
 
 

@@ -461,8 +461,11 @@ def test_a_value_that_is_not_carried_ends_the_query_at_once(server, ask, tmp_pat
     query = "SELECT a, flag, IF(a = 1, 0, SLEEP(60)) AS slow, REPEAT('x', 100000) AS wide FROM s"
     with pytest.raises(SourceError, match="column 'flag' holds '7'"):
         MySQLReader(server).spool(query, tmp_path)
-    mine = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%%SLEEP(60)%%'"
-    assert until(lambda: ask(mine + " AND ID <> CONNECTION_ID()") == ((0,),), seconds=10)
+    mine = (
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST "
+        "WHERE DB = DATABASE() AND INFO LIKE '%%SLEEP(60)%%' AND ID <> CONNECTION_ID()"
+    )
+    assert until(lambda: ask(mine) == ((0,),), seconds=10)
 
 
 @pytest.mark.parametrize("kind", ["TIME(3)", "POINT"])

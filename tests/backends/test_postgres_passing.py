@@ -124,7 +124,10 @@ def test_a_failure_of_the_table_is_the_targets(server):
 )
 def test_a_server_that_goes_away_is_told_by_its_side(server, ended, failure):
     query = "SELECT n AS id FROM generate_series(1, 100000000) AS n"
-    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '{ended}'"
+    end = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        f"WHERE query LIKE '{ended}' AND datname = '{server.database}'"
+    )
     gone: list[object] = []
 
     def tell(count: int) -> None:
