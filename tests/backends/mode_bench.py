@@ -101,16 +101,17 @@ class Bench:
             **attempt,
         )
         with self.target.open() as session:
-            return commit(self.step, session, self.target.dialect, staged, told)
+            return commit(self.step(told.dry), session, self.target.dialect, staged, told)
 
     def take_token(self) -> int:
         """Take the fence, as a run does before it starts."""
         with self.target.open() as session:
             return take_fence(session, bookkeeping(self.target.dialect), "p")
 
-    @property
-    def step(self) -> Commit:
-        program = write_program(self.layout, self.table.name, self.target.dialect, pipeline="p")
+    def step(self, dry: bool = False) -> Commit:
+        program = write_program(
+            self.layout, self.table.name, self.target.dialect, pipeline="p", dry=dry
+        )
         return Commit(connection="out", target=self.table.name, layout=self.layout, program=program)
 
     def staged(self, rows: list[dict], number: int = 0) -> StagedFiles:

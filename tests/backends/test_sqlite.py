@@ -293,7 +293,7 @@ DELETING = {
 @pytest.mark.parametrize("case", DELETING)
 def test_no_deletion_looks_through_a_whole_table_for_each_row(tmp_path, case):
     table = Bench(SqliteTarget(tmp_path / "t.db"), tmp_path, TABLE, DELETING[case])
-    program = table.step.program
+    program = table.step().program
     with table.target.open() as session:
         session.show_staging(table.staged([]), table.layout.staging, program.staging)
         for statement in program.before:
