@@ -297,11 +297,8 @@ class StagingTable(Protocol):
         """What it is called there."""
         ...
 
-    def create(self, leftovers: str) -> None:
-        """Create it, empty, after dropping tables whose names begin with *leftovers*.
-
-        One that somebody still uses is left for the next run to drop.
-        """
+    def create(self) -> None:
+        """Create it, empty."""
         ...
 
     def loader(self) -> RowLoader:

@@ -35,7 +35,7 @@ def send(table):
     """Let attempts of these names send the same rows, each half when all have sent the other."""
     rows = table.layout.staging
     staging = table.target.staging_table(NAME, rows)
-    staging.create("_flow_staging_x_")
+    staging.create()
     schema = pa.schema([(each.name, arrow_type(each.type)) for each in rows.columns])
 
     def attempt(name, meet):

@@ -680,7 +680,7 @@ KEYED = table(Column(name="k", type=BigInt(), primary_key=True), merge_keys=("k"
 def test_only_the_attempts_that_won_count(server, ask):
     target = MySQLTarget(server)
     staging = target.staging_table("_flow_staging_x_1", KEYED)
-    staging.create("_flow_staging_x_")
+    staging.create()
     loader = pickle.loads(pickle.dumps(staging.loader()))
     loader(iter([task_rows(1), task_rows(2)]), "0.0")
     loader(iter([task_rows(1), task_rows(2)]), "0.1")
@@ -697,7 +697,7 @@ def test_only_the_attempts_that_won_count(server, ask):
 def test_all_rows_of_one_sender_count(server):
     target = MySQLTarget(server)
     staging = target.staging_table("_flow_staging_x_1", KEYED)
-    staging.create("_flow_staging_x_")
+    staging.create()
     staging.loader()(iter([task_rows(1, 2)]), "0.0")
     with target.open() as session:
         found = StagedTable(name=staging.name, tasks=None, rows=2)
@@ -708,7 +708,7 @@ def test_all_rows_of_one_sender_count(server):
 def test_rows_that_are_lost_before_the_commit_are_noticed(server, ask):
     target = MySQLTarget(server)
     staging = target.staging_table("_flow_staging_x_1", KEYED)
-    staging.create("_flow_staging_x_")
+    staging.create()
     staging.loader()(iter([task_rows(1, 2)]), "0.0")
     ask(f"DELETE FROM {staging.name} WHERE k = 1")
     found = StagedTable(name=staging.name, tasks=("0.0",), rows=2)
@@ -722,7 +722,7 @@ def test_rows_that_are_lost_before_the_commit_are_noticed(server, ask):
 @pytest.mark.proves("nothing-half-written")
 def test_a_task_that_fails_leaves_nothing(server, ask):
     staging = MySQLTarget(server).staging_table("_flow_staging_x_1", NARROW)
-    staging.create("_flow_staging_x_")
+    staging.create()
     names = WIDE.names
     good, bad = (
         pa.RecordBatch.from_pylist([dict.fromkeys(names) | {"k": key}], schema=WIDE)
@@ -736,14 +736,16 @@ def test_a_task_that_fails_leaves_nothing(server, ask):
 @pytest.mark.proves("sweep-own")
 def test_what_somebody_still_uses_is_left_for_the_next_run(server, ask, database):
     target = MySQLTarget(server)
-    target.staging_table("_flow_staging_x_1", KEYED).create("_flow_staging_x_")
+    target.staging_table("_flow_staging_x_1", KEYED).create()
     ask("CREATE TABLE _flow_staging_y_1 (of_another INT)")
     with closing(connect(database.server, database=database.name)) as busy:
         with busy.cursor() as cursor:
             cursor.execute("INSERT INTO _flow_staging_x_1 (k) VALUES (1)")
-        target.staging_table("_flow_staging_x_2", KEYED).create("_flow_staging_x_")
+        target.sweep_staging(("_flow_staging_x_",), "shown")
+        target.staging_table("_flow_staging_x_2", KEYED).create()
         assert {"_flow_staging_x_1", "_flow_staging_x_2"} <= tables(ask)
-    target.staging_table("_flow_staging_x_3", KEYED).create("_flow_staging_x_")
+    target.sweep_staging(("_flow_staging_x_",), "shown")
+    target.staging_table("_flow_staging_x_3", KEYED).create()
     assert tables(ask) == {"_flow_staging_x_3", "_flow_staging_y_1"}
 
 

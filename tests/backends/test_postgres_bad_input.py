@@ -94,7 +94,7 @@ def batch(*rows: tuple[int | None, str | None]) -> pa.RecordBatch:
 def staged(server: Server, *batches: pa.RecordBatch) -> Iterator[StagedTable]:
     """Rows that a task has staged; what it raises is read as the driver reads it."""
     table = PostgresTarget(server).staging_table("_flow_staging_x_1", TABLE)
-    table.create("_flow_staging_x_")
+    table.create()
     try:
         yield stage(table, iter(batches))
     finally:
@@ -167,7 +167,7 @@ def test_a_connection_that_is_cut_in_the_middle_of_the_copy(server):
             yield batch(*((number, "a" * 100) for number in range(10_000)))
 
     table = PostgresTarget(server).staging_table("_flow_staging_x_1", TABLE)
-    table.create("_flow_staging_x_")
+    table.create()
     with refused(server, TargetUnreachable, "ended the connection", retryable=True):
         try:
             stage(table, rows())
@@ -238,7 +238,7 @@ def test_a_statement_that_takes_too_long(server):
             yield batch(*((number, "a" * 1000) for number in range(1000)))
 
     table = PostgresTarget(server).staging_table("_flow_staging_x_1", TABLE)
-    table.create("_flow_staging_x_")
+    table.create()
     with refused(
         server, TargetError, "gave up", "statement timeout", "statement_timeout", retryable=False
     ):

@@ -53,7 +53,7 @@ def staged(server: Server, query: str) -> PostgresStagingTable:
     table = PostgresTarget(server).staging_table("_flow_staging_test", arriving(server, query))
     assert isinstance(table, PostgresStagingTable)
     assert table.passes_from(PostgresReader(server))
-    table.create("_flow_staging_test")
+    table.create()
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,15 +23,19 @@ from ematix_flow.backends.impl.postgres.write import PostgresTarget
 from ematix_flow.backends.impl.sqlite.write import SqliteTarget
 from ematix_flow.connections.model import PostgresConnection
 from ematix_flow.errors import ContractError, EngineError, StagingLost, TargetError
+from ematix_flow.plan.steps import Commit
 from ematix_flow.ports import StagedTable, StagesInTable
 from ematix_flow.spec.contract import RULE_COLUMN, VALUE_COLUMN, Contract
+from ematix_flow.spec.layout import Layout
+from ematix_flow.spec.modes import Mode
 from ematix_flow.spec.normalize import parse_date
 from ematix_flow.spec.table import Column, Table, TableName
 from ematix_flow.spec.task_failure import TaskFailure, read_task_failure
 from ematix_flow.spec.types import UUID, BigInt, Date, Text
+from ematix_flow.sqltext.program import write_program
 from ematix_flow.write.quarantine import set_aside
 from ematix_flow.write.staging import require_clean
-from ematix_flow.write.staging_table import _staged, staging_table
+from ematix_flow.write.staging_table import _staged, staging_table, sweep_staging_tables
 from ematix_flow.write.staging_task import StagingTask
 from tests.services.postgres import client
 
@@ -100,7 +105,7 @@ def batch(*ids: int, rule: int | None = None, value: str | None = None) -> pa.Re
 
 def table_of(server: Server, name: str = "_flow_staging_x_1") -> PostgresStagingTable:
     table = PostgresTarget(server).staging_table(name, TABLE)
-    table.create("_flow_staging_x_")
+    table.create()
     return table
 
 
@@ -257,12 +262,16 @@ def test_nothing_that_travels_shows_the_password(server):
 @pytest.mark.proves("sweep-own")
 def test_a_run_sweeps_what_its_own_pipeline_left_and_nobody_else(server):
     target = PostgresTarget(server)
+    layout = Layout(table=TABLE, mode=Mode.APPEND, given=TABLE.column_names)
+    program = write_program(layout, TABLE.name, target.dialect, pipeline="mine")
+    step = Commit(connection="out", target=TABLE.name, layout=layout, program=program)
     of = {"name": TABLE.name, "run_id": "0199-a"}
     with staging_table(target, TABLE, pipeline="mine", **of) as left:
         name = left.name
     assert tables(server) == []
     sql(server, f'CREATE TABLE "{name}" (a int)', f'CREATE TABLE "{name}2" (a int)')
     with staging_table(target, TABLE, pipeline="other", **of) as others:
+        sweep_staging_tables(target, "mine", step)
         with staging_table(target, TABLE, pipeline="mine", **{**of, "run_id": "0199-b"}) as mine:
             assert tables(server) == sorted([others.name, mine.name])
         assert tables(server) == [others.name]
@@ -271,11 +280,14 @@ def test_a_run_sweeps_what_its_own_pipeline_left_and_nobody_else(server):
 
 @pytest.mark.proves("sweep-own")
 def test_what_somebody_still_uses_is_left_for_the_next_run(server):
+    sweep = partial(PostgresTarget(server).sweep_staging, ("_flow_staging_x_",), "shown")
     left = table_of(server)
     with client().connect(server.dsn) as busy:
         busy.execute(f'LOCK TABLE "{left.name}" IN ROW EXCLUSIVE MODE')
+        sweep()
         table_of(server, "_flow_staging_x_2")
         assert tables(server) == ["_flow_staging_x_1", "_flow_staging_x_2"]
+    sweep()
     table_of(server, "_flow_staging_x_3")
     assert tables(server) == ["_flow_staging_x_3"]
 
@@ -304,7 +316,7 @@ def test_staging_that_cannot_be_created_is_an_error_of_the_target(server):
             user="staging_reader",
         )
         with pytest.raises(TargetError, match="'staging_reader' is not allowed to"):
-            PostgresTarget(poor).staging_table("s", TABLE).create("s_")
+            PostgresTarget(poor).staging_table("s", TABLE).create()
     finally:
         sql(server, "DROP ROLE staging_reader")
 

@@ -34,11 +34,9 @@ def staging_table(
 ) -> Iterator[StagingTable | None]:
     """Create the staging table of a run and drop it in the end; None where the target wants files.
 
-    Drops what earlier runs of the pipeline left, so only the holder of its lease may call this.
-
     :param rows: The staged columns.
     :param name: The table that the rows are for.
-    :param dry: Whether it is for a dry run, which may have no lease and must sweep no other's.
+    :param dry: Whether it is for a dry run, which may have no lease: its table is swept apart.
     """
     if not isinstance(target, StagesInTable):
         yield None
@@ -47,7 +45,7 @@ def staging_table(
     # A run that is tried again must not meet what tasks of its first attempt still send.
     attempt = secrets.token_hex(3)
     table = target.staging_table(f"{prefix}{run_id.replace('-', '')}{attempt}", rows)
-    table.create(prefix)
+    table.create()
     try:
         yield table
     finally:

@@ -50,11 +50,9 @@ class MySQLStagingTable:
     name: str
     rows: Table
 
-    def create(self, leftovers: str) -> None:
-        """Create it, empty, after dropping tables whose names begin with *leftovers*."""
-        with opened(self.server, SWEEPING, TargetError) as database:
-            _drop_left(database, leftovers)
-            set_up(database, WRITING)
+    def create(self) -> None:
+        """Create it, empty."""
+        with opened(self.server, WRITING, TargetError) as database:
             run(database, staging_table(_marked(self.rows), self.name, dialect_of(database)))
 
     def loader(self) -> MySQLLoader:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ematix_flow._base.redact import register_secrets_in
-from ematix_flow.backends.impl.postgres.database import fetch, opened, run, set_up
+from ematix_flow.backends.impl.postgres.database import fetch, opened, run
 from ematix_flow.backends.impl.postgres.failures import diagnosis
 from ematix_flow.backends.impl.postgres.passing import Passing, can_pass
 from ematix_flow.backends.impl.postgres.read import PostgresReader
@@ -57,12 +57,10 @@ class PostgresStagingTable:
     name: str
     rows: Table
 
-    def create(self, leftovers: str) -> None:
-        """Create it, empty, after dropping tables whose names begin with *leftovers*."""
+    def create(self) -> None:
+        """Create it, empty."""
         columns = definitions(self.rows)
-        with opened(self.server, SWEEPING, TargetError) as database:
-            _drop_left(database, leftovers)
-            set_up(database, WRITING)
+        with opened(self.server, WRITING, TargetError) as database:
             run(database, f"CREATE UNLOGGED TABLE {self._quoted} ({columns}, {TASK} text)")
 
     def loader(self) -> PostgresLoader:
