@@ -13,6 +13,7 @@ from pathlib import Path
 from ematix_flow._version import __version__
 from ematix_flow.engine.choice import EngineChoice
 from ematix_flow.engine.host.cache import cache_directory
+from ematix_flow.engine.host.installed import package_of
 from ematix_flow.engine.host.java import find_java
 from ematix_flow.engine.host.machine import GIB, this_machine
 from ematix_flow.engine.server.server import status
@@ -65,14 +66,14 @@ def _spark(choice: EngineChoice) -> Check:
             f"{shown}: pyspark and pyspark-client overwrite each other's files",
             "pip uninstall pyspark-client, then pip install --force-reinstall pyspark",
         )
-    needs = {"sail": ("pysail", "sail")}.get(choice.kind, ("pyspark", "spark"))
+    package, extra = package_of(choice.kind)
     if choice.kind == "connect" and (found["pyspark"] or found["pyspark-client"]):
         return _ok("spark", shown)
-    if not found[needs[0]]:
+    if not found[package]:
         return _problem(
             "spark",
-            f"{needs[0]} is not installed" + (f" (found {shown})" if shown else ""),
-            f"pip install 'ematix-flow[{needs[1]}]'",
+            f"{package} is not installed" + (f" (found {shown})" if shown else ""),
+            f"pip install 'ematix-flow[{extra}]'",
         )
     return _ok("spark", shown)
 

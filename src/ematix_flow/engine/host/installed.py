@@ -27,9 +27,14 @@ def require_classic() -> None:
         )
 
 
+def package_of(kind: str) -> tuple[str, str]:
+    """Return the package that an engine of this kind needs, and the extra that brings it."""
+    return ("pysail", "sail") if kind == "sail" else ("pyspark", "spark")
+
+
 def missing_engine(kind: str) -> EngineError | None:
     """Return the error for an engine whose package this Python lacks; nothing is imported."""
-    package, extra = ("pysail", "sail") if kind == "sail" else ("pyspark", "spark")
+    package, extra = package_of(kind)
     if find_spec(package) is not None:
         return None
     return EngineError(f"{package} is not installed", hint=f"pip install 'ematix-flow[{extra}]'")
